@@ -1,0 +1,28 @@
+#include "dlc/ir/Constant.h"
+
+using namespace mlir;
+using namespace dlc::dl;
+
+#define GET_OP_CLASSES
+#include "dlc/ir/Constant.cpp.inc"
+
+void DlDialect::addConstantOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dlc/ir/Constant.cpp.inc"
+      >();
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+Value ConstantOp::createSplat(OpBuilder &builder, Location location, RankedTensorType type, double value) {
+  Type element = type.getElementType();
+  Attribute splat = isa<FloatType>(element) ? Attribute(builder.getFloatAttr(element, value))
+                                            : Attribute(builder.getIntegerAttr(element, int64_t(value)));
+  return ConstantOp::create(builder, location, DenseElementsAttr::get(type, splat));
+}
+
+Operation *DlDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location location) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  return elements && elements.getShapedType() == type ? ConstantOp::create(builder, location, elements) : nullptr;
+}

@@ -1,0 +1,53 @@
+#ifndef DLC_IR_DLATTRS
+#define DLC_IR_DLATTRS
+
+include "dlc/ir/DlBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+class Dl_Attr<string name, string attrMnemonic> : AttrDef<Dl_Dialect, name> { let mnemonic = attrMnemonic; }
+
+def Dl_Role : I32EnumAttr<"Role", "what a variable is to training", [
+    I32EnumAttrCase<"Parameter", 0, "parameter">, I32EnumAttrCase<"Gradient", 1, "gradient">,
+    I32EnumAttrCase<"OptimizerState", 2, "optimizer_state">, I32EnumAttrCase<"Buffer", 3, "buffer">,
+    I32EnumAttrCase<"Hyper", 4, "hyper">, I32EnumAttrCase<"Counter", 5, "counter">]> {
+  let cppNamespace = "::dlc::dl";
+  let genSpecializedAttr = 0;
+}
+
+def Dl_GroupKind : I32EnumAttr<"GroupKind", "how the kernel of a fusion group is emitted", [
+    I32EnumAttrCase<"Pointwise", 0, "pointwise">, I32EnumAttrCase<"Row", 1, "row">,
+    I32EnumAttrCase<"Column", 2, "column">, I32EnumAttrCase<"Contract", 3, "contract">,
+    I32EnumAttrCase<"Window", 4, "window">, I32EnumAttrCase<"Horizontal", 5, "horizontal">]> {
+  let cppNamespace = "::dlc::dl";
+  let genSpecializedAttr = 0;
+}
+
+def Dl_RoleAttr : EnumAttr<Dl_Dialect, Dl_Role, "role"> { let assemblyFormat = "`(` $value `)`"; }
+def Dl_GroupKindAttr : EnumAttr<Dl_Dialect, Dl_GroupKind, "group_kind"> { let assemblyFormat = "`(` $value `)`"; }
+
+// Initial values of variables, run by the runtime's own filler. A dense elements attribute is one too (given data).
+def Dl_ZerosAttr : Dl_Attr<"Zeros", "zeros"> { let summary = "every element 0"; }
+def Dl_ConstantAttr : Dl_Attr<"Constant", "constant"> {
+  let summary = "every element the value";
+  let parameters = (ins "::mlir::FloatAttr":$value);
+  let assemblyFormat = "`<` $value `>`";
+}
+def Dl_UniformAttr : Dl_Attr<"Uniform", "uniform"> {
+  let summary = "uniform in [lower, upper); Philox draw `offset` of the seed";
+  let parameters = (ins "::mlir::FloatAttr":$lower, "::mlir::FloatAttr":$upper, DefaultValuedParameter<"uint64_t", "0">:$offset);
+  let assemblyFormat = "`<` $lower `,` $upper (`,` `offset` `=` $offset^)? `>`";
+}
+def Dl_NormalAttr : Dl_Attr<"Normal", "normal"> {
+  let summary = "normal; Philox draw `offset` of the seed";
+  let parameters = (ins "::mlir::FloatAttr":$mean, "::mlir::FloatAttr":$deviation, DefaultValuedParameter<"uint64_t", "0">:$offset);
+  let assemblyFormat = "`<` $mean `,` $deviation (`,` `offset` `=` $offset^)? `>`";
+}
+
+def Dl_SlotAttr : Dl_Attr<"Slot", "slot"> {
+  let summary = "a byte range of an arena: `arena` is the arena's name, `offset` a multiple of 64";
+  let parameters = (ins StringRefParameter<"name of the arena">:$arena, "int64_t":$offset, "int64_t":$bytes);
+  let assemblyFormat = "`<` $arena `,` $offset `,` $bytes `>`";
+}
+
+#endif

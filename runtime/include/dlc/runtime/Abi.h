@@ -1,0 +1,63 @@
+/* The contract between compiled code and the runtime: plain C, fixed layout, append-only. */
+#ifndef DLC_RUNTIME_ABI_H
+#define DLC_RUNTIME_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* major << 16 | minor. Major: layout. Minor: entries appended to a table or struct. */
+#define DLC_ABI_VERSION ((1u << 16) | 0u)
+
+typedef struct DlcBuffer {
+  void *data;
+  int64_t bytes;
+} DlcBuffer;
+
+struct DlcExecutor; /* opaque; used by one thread at a time */
+
+/* A piece of a parallel loop: iterations [lo, hi). `pointers` are the kernel's buffers. */
+typedef void (*DlcRange)(void *const *pointers, const int64_t *dims, int64_t lo, int64_t hi);
+
+typedef struct DlcApi {
+  uint32_t version, size; /* size = sizeof(DlcApi) */
+  /* Runs fn over [0, extent) split at multiples of `grain`, returns when all is done. Results never depend on the
+   * split. */
+  void (*parallelFor)(struct DlcExecutor *, int64_t extent, int64_t grain, DlcRange fn, void *const *pointers,
+                      const int64_t *dims);
+  /* Records an error at a site of the manifest; returns code, which the entry returns in turn. */
+  int32_t (*fail)(struct DlcExecutor *, int32_t code, uint32_t site, int64_t detail);
+} DlcApi;
+
+/* One call of an entry. */
+typedef struct DlcFrame {
+  uint32_t size, device, flags, reserved; /* size = sizeof(DlcFrame) */
+  const DlcApi *api;
+  struct DlcExecutor *executor;
+  char *const *arenas;        /* by index of the manifest's "arenas", 64-byte aligned */
+  const DlcBuffer *arguments; /* by position, checked against the manifest by the caller */
+  DlcBuffer *results;         /* by position, memory of the right size given by the caller */
+  const int64_t *dims;
+} DlcFrame;
+
+enum DlcCode { DLC_OK, DLC_INVALID_ARGUMENT, DLC_OUT_OF_MEMORY, DLC_INTERNAL };
+
+/* 0 or a DlcCode; the text is in the executor. */
+typedef int32_t (*DlcEntry)(const DlcFrame *);
+
+/* What a compiled module exports, in an artifact through the one symbol `dlc_image_v1`. */
+typedef struct DlcImage {
+  uint32_t abi, entryCount;
+  const char *manifest; /* JSON, UTF-8 */
+  uint64_t manifestBytes;
+  const DlcEntry *entries; /* by index of the manifest's "entries" */
+} DlcImage;
+
+typedef const DlcImage *(*DlcImageFunction)(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
