@@ -1,0 +1,15 @@
+#pragma once
+
+#include "dlc/runtime/Status.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace dlc {
+
+/// Makes `chunks`, one after the other, the content of `path` in one step and durably: temporary file beside it, fsync,
+/// rename, fsync of the directory. A failure leaves the previous file and no temporary.
+Status replaceFile(const std::string &path, std::span<const std::span<const std::byte>> chunks);
+
+} // namespace dlc
