@@ -53,6 +53,8 @@ typedef struct DlcImage {
   const char *manifest; /* JSON, UTF-8 */
   uint64_t manifestBytes;
   const DlcEntry *entries; /* by index of the manifest's "entries" */
+  const void *initial;     /* given initial values of variables; offsets are in the manifest */
+  uint64_t initialBytes;
 } DlcImage;
 
 typedef const DlcImage *(*DlcImageFunction)(void);
