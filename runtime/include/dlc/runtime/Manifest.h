@@ -1,0 +1,96 @@
+#pragma once
+
+#include "dlc/runtime/DType.h"
+#include "dlc/runtime/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlc {
+
+/// Element type and static shape of a dense row-major tensor.
+struct TensorType {
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+
+  int64_t elements() const;
+  int64_t bytes() const { return elements() * byteSize(dtype); }
+  /// "f32[2, 3]".
+  std::string str() const;
+  friend bool operator==(const TensorType &, const TensorType &) = default;
+};
+
+/// How a variable starts; run by the runtime, so an artifact needs no file to start.
+struct InitialValue {
+  enum class Kind { Zeros, Constant, Uniform, Normal, Data };
+  Kind kind = Kind::Zeros;
+  double a = 0; ///< constant: the value; uniform: lower bound; normal: mean
+  double b = 0; ///< uniform: upper bound, exclusive; normal: standard deviation
+  uint64_t offset =
+      0; ///< uniform, normal: ordinal of the Philox draw; data: byte offset into the image's initial values
+};
+
+/// A block of memory the program addresses by base and constant offsets. `klass` is one of parameter, gradient,
+/// optimizer_state, buffer, hyper, counter, activation.
+struct ArenaInfo {
+  std::string name;
+  std::string klass;
+  int64_t bytes = 0;
+};
+
+/// State that lives across calls; `arena` is an index into the manifest's arenas, `offset` is in bytes.
+struct VariableInfo {
+  std::string name;
+  TensorType type;
+  std::string role;
+  int64_t arena = 0;
+  int64_t offset = 0;
+  InitialValue init;
+};
+
+/// An argument or a result of an entry.
+struct ValueInfo {
+  std::string name;
+  TensorType type;
+};
+
+/// One function of a program; `peak` is the planned memory of a call in bytes, state included.
+struct EntryInfo {
+  std::string name;
+  std::vector<ValueInfo> arguments;
+  std::vector<ValueInfo> results;
+  int64_t peak = 0;
+};
+
+/// Where an operation came from, for messages.
+struct SiteInfo {
+  std::string op;
+  std::string file;
+  int64_t line = 0;
+  int64_t column = 0;
+};
+
+/// Bytes of one class of memory, for reports.
+struct MemoryClass {
+  std::string name;
+  int64_t bytes = 0;
+};
+
+/// What a compiled module says of itself. Written by the compiler, read as hostile input.
+struct Manifest {
+  std::string compiler; ///< "dlc 0.1.0"
+  std::string cpu;      ///< instruction set the code needs, a name LLVM knows
+  std::vector<ArenaInfo> arenas;
+  std::vector<VariableInfo> variables;
+  std::vector<EntryInfo> entries;
+  std::vector<SiteInfo> sites;
+  std::vector<MemoryClass> memory;
+
+  /// Checks everything: sizes, ranges inside arenas, unique names. Unknown keys are ignored.
+  static StatusOr<Manifest> parse(std::string_view json);
+  std::string toJson() const;
+};
+
+} // namespace dlc
