@@ -47,7 +47,7 @@ def Dl_GradientOp : Dl_ProgramOp<"gradient", [Pure, DeclareOpInterfaceMethods<In
   let hasVerifier = 1;
 }
 
-def Dl_StopGradientOp : Dl_ProgramOp<"stop_gradient", [Pure, SameOperandsAndResultType]> {
+def Dl_StopGradientOp : Dl_ProgramOp<"stop_gradient", [Pure, NonDifferentiable, SameOperandsAndResultType]> {
   let summary = "x, through which no derivative flows";
   let arguments = (ins Dl_Tensor:$x);
   let results = (outs Dl_Tensor:$y);
