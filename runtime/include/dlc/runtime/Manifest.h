@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dlc/runtime/DType.h"
+#include "dlc/runtime/Fill.h"
 #include "dlc/runtime/Status.h"
 
 #include <cstdint>
@@ -22,16 +23,6 @@ struct TensorType {
   friend bool operator==(const TensorType &, const TensorType &) = default;
 };
 
-/// How a variable starts; run by the runtime, so an artifact needs no file to start.
-struct InitialValue {
-  enum class Kind { Zeros, Constant, Uniform, Normal, Data };
-  Kind kind = Kind::Zeros;
-  double a = 0; ///< constant: the value; uniform: lower bound; normal: mean
-  double b = 0; ///< uniform: upper bound, exclusive; normal: standard deviation
-  uint64_t offset =
-      0; ///< uniform, normal: ordinal of the Philox draw; data: byte offset into the image's initial values
-};
-
 /// A block of memory the program addresses by base and constant offsets. `klass` is one of parameter, gradient,
 /// optimizer_state, buffer, hyper, counter, activation.
 struct ArenaInfo {
@@ -40,7 +31,8 @@ struct ArenaInfo {
   int64_t bytes = 0;
 };
 
-/// State that lives across calls; `arena` is an index into the manifest's arenas, `offset` is in bytes.
+/// State that lives across calls; `arena` is an index into the manifest's arenas, `offset` is in bytes. An initial
+/// value of kind Data has in `init.offset` the byte offset into the image's initial values.
 struct VariableInfo {
   std::string name;
   TensorType type;
