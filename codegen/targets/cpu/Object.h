@@ -1,0 +1,35 @@
+#pragma once
+
+#include "dlc/runtime/Status.h"
+#include "targets/cpu/CpuTarget.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ArrayRef.h"
+
+#include <memory>
+#include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+} // namespace llvm
+
+namespace dlc::codegen {
+
+/// LLVM IR of a module of the llvm dialect.
+StatusOr<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp module, llvm::LLVMContext &context);
+
+/// Optimizes in place: little, since kernels come vectorised and unrolled (see the README of this folder).
+Status optimize(llvm::Module &module, const CpuTarget &target);
+
+/// A position-independent ELF object or its assembly, after `optimize`; the module is used up.
+StatusOr<std::string> emitObject(llvm::Module &module, const CpuTarget &target);
+StatusOr<std::string> emitAssembly(llvm::Module &module, const CpuTarget &target);
+
+/// Lowers kernels (`lowerToLLVMDialect`) and emits their object.
+StatusOr<std::string> compileToObject(mlir::ModuleOp module, const CpuTarget &target);
+
+/// An error naming the first symbol that some object uses and none defines.
+Status checkSelfContained(llvm::ArrayRef<std::string> objects);
+
+} // namespace dlc::codegen
