@@ -118,5 +118,12 @@ LogicalResult GroupOp::verify() {
     return emitOpError("expects a body ending in dl.yield of the result types");
   if (getSlots() && getSlots()->size() != getNumResults())
     return emitOpError("expects one slot a result, got ") << getSlots()->size();
+  if (std::optional<ArrayRef<int64_t>> inPlace = getInPlace()) {
+    if (inPlace->size() != getNumResults())
+      return emitOpError("expects one in_place input a result, got ") << inPlace->size();
+    for (int64_t input : *inPlace)
+      if (input < -1 || input >= int64_t(getInputs().size()))
+        return emitOpError("expects in_place inputs below ") << getInputs().size() << " or -1, got " << input;
+  }
   return success();
 }

@@ -65,9 +65,12 @@ def Dl_GroupOp : Dl_ProgramOp<"group", [Pure, IsolatedFromAbove, SingleBlock]> {
   let description = [{
     The body's arguments are the inputs; its ops are unchanged dl ops, ended by `dl.yield`. `domain` is the iteration
     space: the shape of the stored results, before reduction for row and column groups. Grouping never changes a bit.
-    `slots` (one a result) is set by `dl-plan-memory`.}];
+    `slots` (one a result) is set by `dl-plan-memory`, as is `in_place`: for each result the input whose bytes it takes over,
+    or -1. Then every element of that input is read by the lane that writes the result there, or by a reduction of that
+    lane's row. So a kernel evaluates all results of a lane before it stores any, and stores a result in place only when
+    all reductions of the row are done.}];
   let arguments = (ins Variadic<Dl_Tensor>:$inputs, Dl_GroupKindAttr:$kind,
-                       DenseI64ArrayAttr:$domain, OptionalAttr<ArrayAttr>:$slots);
+                       DenseI64ArrayAttr:$domain, OptionalAttr<ArrayAttr>:$slots, OptionalAttr<DenseI64ArrayAttr>:$in_place);
   let results = (outs Variadic<Dl_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

@@ -1,0 +1,97 @@
+#ifndef DLC_IR_RTOPS
+#define DLC_IR_RTOPS
+
+include "dlc/ir/RtBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Rt_Op<string mnemonic, list<Trait> traits = []> : Op<Rt_Dialect, mnemonic, traits>;
+
+def Rt_ArenaOp : Rt_Op<"arena", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "Memory a session gives to the program, 64-byte aligned";
+  let description = "The order of the arenas in the module is their index in the manifest and in DlcFrame.arenas.";
+  let arguments = (ins SymbolNameAttr:$sym_name, Rt_ArenaClassAttr:$arena_class, I64Attr:$bytes);
+  let assemblyFormat = "$sym_name `class` `` $arena_class `bytes` `` `(` $bytes `)` attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rt_DataOp : Rt_Op<"data", [HasParent<"::mlir::ModuleOp">]> {
+  let summary = "Bytes of a constant arena, written once when a session is made";
+  let arguments = (ins FlatSymbolRefAttr:$arena, I64Attr:$offset, ElementsAttr:$value);
+  let assemblyFormat = "$arena `` `[` $offset `]` attr-dict $value";
+}
+
+def Rt_KernelOp : Rt_Op<"kernel", [Symbol, IsolatedFromAbove, HasParent<"::mlir::ModuleOp">, SingleBlock]> {
+  let summary = "One dl.group, shared by every launch of equal structure";
+  let description = [{
+    The block's arguments are the group's inputs; it holds exactly one `dl.group` (no slots) and `dl.yield` of all its
+    results, so that a kernel emitter sees the same `GroupOp` here and in a fused module. Operands of the kernel: the
+    group's inputs, then its results, dense and row-major in their logical shapes; `workspace` bytes more, if not 0.
+    Only where the group's `in_place` says so do a result and an input share bytes; all other operands are disjoint.}];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$workspace);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `workspace` `` `(` $workspace `)` attr-dict-with-keyword $body";
+  let extraClassDeclaration = "::dlc::dl::GroupOp getGroup();";
+  let hasVerifier = 1;
+}
+
+def Rt_ProgramOp : Rt_Op<"program", [Symbol, IsolatedFromAbove, HasParent<"::mlir::ModuleOp">, SingleBlock]> {
+  let summary = "The host program of one entry";
+  let description = [{
+    ```mlir
+    rt.program @step ("x": tensor<4xf32>) -> ("y": tensor<4xf32>) peak(4928) { … rt.return }
+    ```
+    `peak`: bytes of every arena the entry needs, arguments and results.}];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$argument_names, TypeArrayAttr:$argument_types,
+                       StrArrayAttr:$result_names, TypeArrayAttr:$result_types, I64Attr:$peak);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+class Rt_InProgram<string mnemonic, list<Trait> traits = []> : Rt_Op<mnemonic, !listconcat([HasParent<"ProgramOp">], traits)>;
+
+def Rt_ArgumentOp : Rt_InProgram<"argument", [Pure]> {
+  let summary = "The caller's memory of an argument; never written";
+  let arguments = (ins I64Attr:$index);
+  let results = (outs Rt_Buffer:$buffer);
+  let assemblyFormat = "$index attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rt_ResultOp : Rt_InProgram<"result", [Pure]> {
+  let summary = "The caller's memory for a result";
+  let arguments = (ins I64Attr:$index);
+  let results = (outs Rt_Buffer:$buffer);
+  let assemblyFormat = "$index attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rt_SliceOp : Rt_InProgram<"slice", [Pure]> {
+  let summary = "Bytes [offset, offset + bytes) of an arena; offset is a multiple of 64";
+  let arguments = (ins FlatSymbolRefAttr:$arena, I64Attr:$offset, I64Attr:$bytes);
+  let results = (outs Rt_Buffer:$buffer);
+  let assemblyFormat = "$arena `` `[` $offset `,` $bytes `]` attr-dict";
+}
+
+def Rt_LaunchOp : Rt_InProgram<"launch", [AttrSizedOperandSegments]> {
+  let summary = "Runs a kernel to its end";
+  let description = "`reads` are the group's inputs in order, `writes` its results; in place is the same buffer in both.";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Rt_Buffer>:$reads, Variadic<Rt_Buffer>:$writes, Optional<Rt_Buffer>:$workspace);
+  let assemblyFormat = [{
+    $kernel `reads` `` `(` $reads `)` `writes` `` `(` $writes `)` (`workspace` `` `(` $workspace^ `)`)? attr-dict}];
+}
+
+def Rt_CopyOp : Rt_InProgram<"copy"> {
+  let summary = "Copies bytes between buffers that do not overlap";
+  let arguments = (ins Rt_Buffer:$from, Rt_Buffer:$to, I64Attr:$bytes);
+  let assemblyFormat = "$from `to` $to `bytes` `` `(` $bytes `)` attr-dict";
+}
+
+def Rt_ReturnOp : Rt_InProgram<"return", [Terminator]> {
+  let summary = "Ends the program";
+  let assemblyFormat = "attr-dict";
+}
+
+#endif

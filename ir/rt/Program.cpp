@@ -1,0 +1,133 @@
+#include "dlc/ir/Rt.h"
+#include "dlc/ir/Storage.h"
+
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace dlc::rt;
+
+#define GET_OP_CLASSES
+#include "dlc/ir/RtOps.cpp.inc"
+
+void RtDialect::addProgramOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dlc/ir/RtOps.cpp.inc"
+      >();
+}
+
+static Type typeAt(ArrayAttr types, int64_t index) { return cast<TypeAttr>(types[index]).getValue(); }
+
+int64_t dlc::rt::getBufferBytes(Value buffer) {
+  Operation *op = buffer.getDefiningOp();
+  auto program = cast<ProgramOp>(op->getParentOp());
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return slice.getBytes();
+  if (auto argument = dyn_cast<ArgumentOp>(op))
+    return dl::getStorageBytes(typeAt(program.getArgumentTypes(), argument.getIndex()));
+  return dl::getStorageBytes(typeAt(program.getResultTypes(), cast<ResultOp>(op).getIndex()));
+}
+
+LogicalResult ArenaOp::verify() {
+  if (int64_t(getBytes()) < 0 || int64_t(getBytes()) % dl::slotAlignment)
+    return emitOpError("expects bytes in multiples of ") << dl::slotAlignment << ", got " << int64_t(getBytes());
+  return success();
+}
+
+dlc::dl::GroupOp KernelOp::getGroup() { return cast<dl::GroupOp>(getBody().front().front()); }
+
+LogicalResult KernelOp::verify() {
+  Block &block = getBody().front();
+  bool two = !block.empty() && std::next(block.begin(), 2) == block.end();
+  auto group = two ? dyn_cast<dl::GroupOp>(block.front()) : dl::GroupOp();
+  auto yield = two ? dyn_cast<dl::YieldOp>(block.back()) : dl::YieldOp();
+  if (!group || !yield)
+    return emitOpError("expects one dl.group and dl.yield in its body");
+  if (!llvm::equal(group.getInputs(), block.getArguments()) || !llvm::equal(yield.getValues(), group.getResults()))
+    return emitOpError("expects a group of all block arguments whose results are yielded, in order");
+  if (group.getSlots())
+    return emitOpError("expects a group without slots; a launch gives the buffers");
+  return success();
+}
+
+static LogicalResult verifyIndex(Operation *op, int64_t index, ArrayAttr types) {
+  if (index < 0 || index >= int64_t(types.size()))
+    return op->emitOpError("expects an index below ") << types.size() << ", got " << index;
+  return success();
+}
+
+LogicalResult ArgumentOp::verify() {
+  return verifyIndex(*this, getIndex(), cast<ProgramOp>((*this)->getParentOp()).getArgumentTypes());
+}
+
+LogicalResult ResultOp::verify() {
+  return verifyIndex(*this, getIndex(), cast<ProgramOp>((*this)->getParentOp()).getResultTypes());
+}
+
+LogicalResult ProgramOp::verify() {
+  if (getArgumentNames().size() != getArgumentTypes().size() || getResultNames().size() != getResultTypes().size())
+    return emitOpError("expects a name for each argument and result");
+  if (getBody().front().empty() || !isa<ReturnOp>(getBody().front().back()))
+    return emitOpError("expects a body ending in rt.return");
+  return success();
+}
+
+static void printNamedTypes(OpAsmPrinter &p, ArrayAttr names, ArrayAttr types) {
+  p << "(";
+  llvm::interleaveComma(llvm::zip(names, types), p, [&](auto pair) {
+    auto [name, type] = pair;
+    p << name << ": " << cast<TypeAttr>(type).getValue();
+  });
+  p << ")";
+}
+
+static ParseResult parseNamedTypes(OpAsmParser &parser, ArrayAttr &names, ArrayAttr &types) {
+  SmallVector<Attribute> nameList, typeList;
+  auto parseOne = [&]() -> ParseResult {
+    StringAttr name;
+    Type type;
+    if (parser.parseAttribute(name) || parser.parseColonType(type))
+      return failure();
+    nameList.push_back(name);
+    typeList.push_back(TypeAttr::get(type));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne))
+    return failure();
+  names = parser.getBuilder().getArrayAttr(nameList);
+  types = parser.getBuilder().getArrayAttr(typeList);
+  return success();
+}
+
+// rt.program @step ("x": tensor<4xf32>) -> ("y": tensor<4xf32>) peak(4928) { … }
+void ProgramOp::print(OpAsmPrinter &p) {
+  p << " ";
+  p.printSymbolName(getSymName());
+  p << " ";
+  printNamedTypes(p, getArgumentNames(), getArgumentTypes());
+  p << " -> ";
+  printNamedTypes(p, getResultNames(), getResultTypes());
+  p << " peak(" << int64_t(getPeak()) << ")";
+  p.printOptionalAttrDictWithKeyword(llvm::to_vector((*this)->getDiscardableAttrs()));
+  p << " ";
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  ArrayAttr argumentNames, argumentTypes, resultNames, resultTypes;
+  int64_t peak;
+  if (parser.parseSymbolName(name) || parseNamedTypes(parser, argumentNames, argumentTypes) || parser.parseArrow() ||
+      parseNamedTypes(parser, resultNames, resultTypes) || parser.parseKeyword("peak") || parser.parseLParen() ||
+      parser.parseInteger(peak) || parser.parseRParen() ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*result.addRegion()))
+    return failure();
+  Properties &properties = result.getOrAddProperties<Properties>();
+  properties.sym_name = name;
+  properties.argument_names = argumentNames;
+  properties.argument_types = argumentTypes;
+  properties.result_names = resultNames;
+  properties.result_types = resultTypes;
+  properties.peak = parser.getBuilder().getI64IntegerAttr(peak);
+  return success();
+}
