@@ -84,11 +84,11 @@ static void printNamedTypes(OpAsmPrinter &p, ArrayAttr names, ArrayAttr types) {
 static ParseResult parseNamedTypes(OpAsmParser &parser, ArrayAttr &names, ArrayAttr &types) {
   SmallVector<Attribute> nameList, typeList;
   auto parseOne = [&]() -> ParseResult {
-    StringAttr name;
+    std::string name; // not an attribute: a string attribute may take the type for its own
     Type type;
-    if (parser.parseAttribute(name) || parser.parseColonType(type))
+    if (parser.parseString(&name) || parser.parseColonType(type))
       return failure();
-    nameList.push_back(name);
+    nameList.push_back(parser.getBuilder().getStringAttr(name));
     typeList.push_back(TypeAttr::get(type));
     return success();
   };
@@ -119,8 +119,8 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   int64_t peak;
   if (parser.parseSymbolName(name) || parseNamedTypes(parser, argumentNames, argumentTypes) || parser.parseArrow() ||
       parseNamedTypes(parser, resultNames, resultTypes) || parser.parseKeyword("peak") || parser.parseLParen() ||
-      parser.parseInteger(peak) || parser.parseRParen() ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*result.addRegion()))
+      parser.parseInteger(peak) || parser.parseRParen() || parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion()))
     return failure();
   Properties &properties = result.getOrAddProperties<Properties>();
   properties.sym_name = name;
