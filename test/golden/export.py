@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Writes the golden curves beside this file, with PyTorch on one CPU thread; run by hand, needs torch, numpy, safetensors.
+
+Each file holds the initial weights (initial.<name>), what makes the batches of the 50 steps, the loss of each step before
+its update in f32 (loss_f32) and in f64 from the same weights and data widened (loss_f64), and the f32 weights after the
+last step (final.<name>).
+"""
+import gzip
+import pathlib
+
+import numpy as np
+import torch
+from safetensors.numpy import save_file
+from torch import nn
+from torch.nn import functional as F
+
+folder = pathlib.Path(__file__).resolve().parent
+steps = 50
+
+
+class Mlp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(10, 20)
+        self.fc2 = nn.Linear(20, 10)
+
+    def forward(self, x):
+        return self.fc2(F.relu(self.fc1(x)))
+
+
+class SimpleCNN(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 32, 3, padding=1)
+        self.conv2 = nn.Conv2d(32, 64, 3, padding=1)
+        self.fc = nn.Linear(64 * 2 * 2, 10)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.conv1(x)), 2)
+        x = F.max_pool2d(F.relu(self.conv2(x)), 2)
+        return self.fc(torch.flatten(x, 1))
+
+
+def arrays(model, prefix):
+    return {f"{prefix}.{name}": value.detach().numpy().copy() for name, value in model.state_dict().items()}
+
+
+def train(model, batches, loss_of, optimizer_of):
+    """Losses of all steps, in the model's precision."""
+    optimizer = optimizer_of(model.parameters())
+    losses = []
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = loss_of(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach().numpy())
+    return np.stack(losses)
+
+
+def widened(value):
+    return value.double() if value.is_floating_point() else value
+
+
+def export(name, make_model, batches, loss_of, optimizer_of, inputs):
+    torch.manual_seed(0)
+    single = make_model()
+    initial = arrays(single, "initial")
+    double = make_model()
+    double.load_state_dict(single.state_dict())
+    double.double()
+    loss_f32 = train(single, batches, loss_of, optimizer_of)
+    loss_f64 = train(double, [(widened(x), widened(y)) for x, y in batches], loss_of, optimizer_of)
+    assert loss_f32.dtype == np.float32 and loss_f64.dtype == np.float64
+    tensors = {**initial, **arrays(single, "final"), **inputs, "loss_f32": loss_f32, "loss_f64": loss_f64}
+    path = folder / f"{name}.safetensors"
+    save_file(tensors, path, {"torch": torch.__version__})
+    path.chmod(0o644)
+    print(f"{name}: loss {loss_f64[0]:.6f} to {loss_f64[-1]:.6f}, f32 differs by at most "
+          f"{np.abs(loss_f32 - loss_f64).max():.1e}")
+
+
+def read_digits():
+    with gzip.open(folder / "../../examples/digits/data/digits.csv.gz", "rt") as file:
+        rows = np.loadtxt(file, dtype=np.int64, delimiter=",")
+    return rows[:, :64].reshape(-1, 1, 8, 8).astype(np.float32) / 16, rows[:, 64]
+
+
+def digit_indices(samples, batch):
+    """Sample numbers [steps, batch]: whole batches of one permutation of the training part after the other."""
+    generator = np.random.default_rng(0)
+    train_part = np.arange(samples)[np.arange(samples) % 5 != 4]
+    batches = []
+    while len(batches) < steps:
+        order = generator.permutation(train_part)
+        batches += [order[i:i + batch] for i in range(0, len(order) - batch + 1, batch)]
+    return np.stack(batches[:steps])
+
+
+def nested():
+    """Children of children, a child without parameters, a parameter of the module's own before its children's."""
+    model = nn.Sequential(nn.Conv2d(2, 4, (3, 2)), nn.ReLU(),
+                          nn.Sequential(nn.Flatten(), nn.Linear(8, 3, bias=False)), nn.Linear(3, 1))
+    model.register_parameter("scale", nn.Parameter(torch.ones(3)))
+    return model
+
+
+def export_names(models):
+    """A line for each entry of a state_dict, in order: model, name, type."""
+    lines = [f"{label} {name} f32[{','.join(map(str, value.shape))}]\n"
+             for label, model in models.items() for name, value in model.state_dict().items()]
+    (folder / "state_dict.txt").write_text("".join(lines))
+
+
+def main():
+    export_names({"mlp": Mlp(), "cnn": SimpleCNN(), "nested": nested()})
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+
+    generator = np.random.default_rng(0)
+    inputs = generator.standard_normal((steps, 20, 10)).astype(np.float32)
+    targets = generator.standard_normal((steps, 20, 10)).astype(np.float32)
+    export("mlp", Mlp, [(torch.from_numpy(x), torch.from_numpy(y)) for x, y in zip(inputs, targets)], F.mse_loss,
+           lambda parameters: torch.optim.SGD(parameters, lr=0.01), {"inputs": inputs, "targets": targets})
+
+    images, labels = read_digits()
+    indices = digit_indices(len(labels), 64)
+    batches = [(torch.from_numpy(images[i]), torch.from_numpy(labels[i])) for i in indices]
+    export("cnn_sgd", SimpleCNN, batches, F.cross_entropy,
+           lambda parameters: torch.optim.SGD(parameters, lr=0.01, momentum=0.9), {"indices": indices})
+    export("cnn_adamw", SimpleCNN, batches, F.cross_entropy,
+           lambda parameters: torch.optim.AdamW(parameters, lr=1e-3), {"indices": indices})
+
+
+if __name__ == "__main__":
+    main()
