@@ -40,7 +40,7 @@ static void setAttributes(llvm::Module &module, const llvm::TargetMachine &machi
     function.addFnAttr("target-cpu", target.cpu);
     if (!target.features.empty())
       function.addFnAttr("target-features", target.features);
-    function.addFnAttr("prefer-vector-width", llvm::utostr(target.vectorBytes * 8));
+    function.addFnAttr("prefer-vector-width", llvm::utostr(uint64_t(target.vectorBytes) * 8));
     function.addFnAttr("no-builtins"); // a loop must not become a call of memset
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }

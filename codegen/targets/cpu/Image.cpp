@@ -1,0 +1,135 @@
+#include "targets/cpu/Image.h"
+
+#include "dlc/runtime/Abi.h"
+#include "targets/cpu/Object.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cstddef>
+
+using namespace dlc;
+using namespace dlc::codegen;
+
+// The layout of the table below is that of DlcImage.
+static_assert(offsetof(DlcImage, manifest) == 8 && offsetof(DlcImage, manifestBytes) == 16 &&
+              offsetof(DlcImage, entries) == 24 && offsetof(DlcImage, initial) == 32 && sizeof(DlcImage) == 48);
+
+namespace {
+
+template <typename T>
+void write(llvm::raw_ostream &out, const T &value) {
+  out.write(reinterpret_cast<const char *>(&value), sizeof value);
+}
+
+/// A string table that gives out offsets.
+struct Names {
+  std::string bytes = std::string(1, '\0');
+  uint32_t add(llvm::StringRef name) {
+    uint32_t offset = bytes.size();
+    bytes += name.str() + '\0';
+    return offset;
+  }
+};
+
+llvm::ELF::Elf64_Shdr header(uint32_t name, uint32_t type, uint64_t offset, uint64_t size, uint64_t alignment) {
+  llvm::ELF::Elf64_Shdr result = {};
+  result.sh_name = name;
+  result.sh_type = type;
+  result.sh_offset = offset;
+  result.sh_size = size;
+  result.sh_addralign = alignment;
+  return result;
+}
+
+} // namespace
+
+// Written by hand: through LLVM's assembler a section of weights would pass byte by byte.
+// File: header, bytes at 64, padding, symbols, strings, section headers.
+void dlc::codegen::writeDataObject(llvm::raw_ostream &out, const DataSection &section) {
+  using namespace llvm::ELF;
+  Names names;
+  constexpr uint64_t start = sizeof(Elf64_Ehdr);
+  static_assert(start == 64);
+
+  Elf64_Sym symbols[2] = {};
+  symbols[1].st_name = names.add(section.symbol);
+  symbols[1].st_info = STB_GLOBAL << 4 | STT_OBJECT;
+  symbols[1].st_other = STV_HIDDEN;
+  symbols[1].st_shndx = 1;
+  symbols[1].st_size = section.bytes.size();
+  uint64_t symbolBytes = section.symbol.empty() ? sizeof(Elf64_Sym) : sizeof symbols;
+
+  uint64_t symbolsAt = llvm::alignTo(start + section.bytes.size(), 8), namesAt = symbolsAt + symbolBytes;
+  Elf64_Shdr headers[4] = {};
+  headers[1] = header(names.add(section.name), SHT_PROGBITS, start, section.bytes.size(), 64);
+  headers[1].sh_flags = section.mapped ? SHF_ALLOC : 0;
+  headers[2] = header(names.add(".symtab"), SHT_SYMTAB, symbolsAt, symbolBytes, 8);
+  headers[2].sh_link = 3; // its strings
+  headers[2].sh_info = 1; // its first global symbol
+  headers[2].sh_entsize = sizeof(Elf64_Sym);
+  uint32_t strings = names.add(".strtab");
+  headers[3] = header(strings, SHT_STRTAB, namesAt, names.bytes.size(), 1);
+  uint64_t headersAt = llvm::alignTo(namesAt + names.bytes.size(), 8);
+
+  Elf64_Ehdr file = {};
+  std::copy_n(ElfMagic, 4, file.e_ident);
+  file.e_ident[EI_CLASS] = ELFCLASS64;
+  file.e_ident[EI_DATA] = ELFDATA2LSB;
+  file.e_ident[EI_VERSION] = EV_CURRENT;
+  file.e_type = ET_REL;
+  file.e_machine = EM_X86_64;
+  file.e_version = EV_CURRENT;
+  file.e_ehsize = sizeof(Elf64_Ehdr);
+  file.e_shoff = headersAt;
+  file.e_shentsize = sizeof(Elf64_Shdr);
+  file.e_shnum = 4;
+  file.e_shstrndx = 3;
+
+  write(out, file);
+  out << section.bytes;
+  out.write_zeros(symbolsAt - start - section.bytes.size());
+  out.write(reinterpret_cast<const char *>(symbols), symbolBytes);
+  out << names.bytes;
+  out.write_zeros(headersAt - namesAt - names.bytes.size());
+  write(out, headers);
+}
+
+StatusOr<std::string> dlc::codegen::emitImageObject(const ImageTable &table, const CpuTarget &target) {
+  llvm::LLVMContext context;
+  llvm::Module module("image", context);
+  auto *pointer = llvm::PointerType::get(context, 0);
+  auto *word = llvm::Type::getInt32Ty(context), *size = llvm::Type::getInt64Ty(context);
+  auto hidden = [](auto *global) {
+    global->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    global->setDSOLocal(true);
+    return global;
+  };
+  auto external = [&](llvm::StringRef name) {
+    return hidden(new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(context), true,
+                                           llvm::GlobalValue::ExternalLinkage, nullptr, name));
+  };
+  auto constant = [&](llvm::Constant *value, llvm::StringRef name) {
+    return new llvm::GlobalVariable(module, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value, name);
+  };
+
+  auto *entryType = llvm::FunctionType::get(word, {pointer}, false);
+  std::vector<llvm::Constant *> entries;
+  for (const std::string &symbol : table.entrySymbols)
+    entries.push_back(hidden(llvm::Function::Create(entryType, llvm::GlobalValue::ExternalLinkage, symbol, module)));
+  auto *entryArray = llvm::ConstantArray::get(llvm::ArrayType::get(pointer, entries.size()), entries);
+  llvm::Constant *initial = llvm::ConstantPointerNull::get(pointer);
+  if (table.initialBytes)
+    initial = external(kInitialSymbol);
+  auto *image = llvm::ConstantStruct::getAnon(
+      {llvm::ConstantInt::get(word, DLC_ABI_VERSION), llvm::ConstantInt::get(word, entries.size()),
+       external(kManifestSymbol), llvm::ConstantInt::get(size, table.manifestBytes), constant(entryArray, "entries"),
+       initial, llvm::ConstantInt::get(size, table.initialBytes)});
+
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(pointer, false), llvm::GlobalValue::ExternalLinkage,
+                                          "dlc_image_v1", module);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
+  builder.CreateRet(constant(image, "image"));
+  return emitObject(module, target);
+}
