@@ -69,6 +69,7 @@ DLC_BINARY(shl, arith::ShLIOp)
 DLC_BINARY(shrSigned, arith::ShRSIOp)
 DLC_BINARY(shrUnsigned, arith::ShRUIOp)
 DLC_BINARY(pow, math::PowFOp)
+DLC_BINARY(copySign, math::CopySignOp)
 #undef DLC_BINARY
 
 #define DLC_UNARY(Name, Op)                                                                                            \
@@ -105,6 +106,16 @@ Value ScalarBuilder::isNan(Value a) {
   return arith::CmpFOp::create(builder, location, arith::CmpFPredicate::UNO, a, a);
 }
 
+Value ScalarBuilder::maximum(Value a, Value b) {
+  Value larger = select(gt(a, b), a, b);
+  return isFloat(a) ? select(isNan(a), a, larger) : larger;
+}
+
+Value ScalarBuilder::minimum(Value a, Value b) {
+  Value smaller = select(lt(a, b), a, b);
+  return isFloat(a) ? select(isNan(a), a, smaller) : smaller;
+}
+
 Value ScalarBuilder::select(Value condition, Value a, Value b) {
   return arith::SelectOp::create(builder, location, condition, a, b);
 }
@@ -126,6 +137,15 @@ Value ScalarBuilder::remSigned(Value a, Value b) {
   Value harmless = bitOr(eq(b, zero), eq(b, constant(int64_t(-1), element)));
   Value safe = select(harmless, one, b);
   return select(harmless, zero, arith::RemSIOp::create(builder, location, a, safe));
+}
+
+Value ScalarBuilder::floorDivSigned(Value a, Value b) {
+  Type element = getElementTypeOrSelf(a.getType());
+  Value zero = constant(int64_t(0), element);
+  Value quotient = divSigned(a, b), remainder = sub(a, mul(quotient, b));
+  Value above = bitAnd(ne(remainder, zero), bitXor(lt(remainder, zero), lt(b, zero)));
+  Value floored = select(above, sub(quotient, constant(int64_t(1), element)), quotient);
+  return select(eq(b, zero), zero, floored);
 }
 
 Value ScalarBuilder::cast(Value a, Type element) {

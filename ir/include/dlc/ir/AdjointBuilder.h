@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dlc/ir/TensorBuilder.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/BitVector.h"
@@ -27,6 +28,8 @@ public:
 
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location getLoc() const { return op->getLoc(); }
+  /// For the forward values a rule needs.
+  TensorBuilder tensors() { return TensorBuilder(builder, getLoc()); }
   bool needs(unsigned operand) const { return needed.test(operand); }
   Cotangent cotangent(unsigned result = 0) const { return results[result]; }
 

@@ -31,6 +31,8 @@ public:
   mlir::Value neg(mlir::Value a);
   mlir::Value abs(mlir::Value a);
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);
+  /// |a| with the sign of b.
+  mlir::Value copySign(mlir::Value a, mlir::Value b);
 
   // Ordered comparisons for floats (false on NaN; `ne` is true on NaN), signed for integers.
   mlir::Value eq(mlir::Value a, mlir::Value b);
@@ -40,6 +42,9 @@ public:
   mlir::Value gt(mlir::Value a, mlir::Value b);
   mlir::Value ge(mlir::Value a, mlir::Value b);
   mlir::Value isNan(mlir::Value a);
+  /// The larger, the smaller: a NaN wins, b if equal. Floats or signed integers.
+  mlir::Value maximum(mlir::Value a, mlir::Value b);
+  mlir::Value minimum(mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
 
   // Bits: integers and i1.
@@ -52,6 +57,13 @@ public:
   /// Signed division and remainder toward zero, defined everywhere: by 0 gives 0, and the most negative by -1 wraps.
   mlir::Value divSigned(mlir::Value a, mlir::Value b);
   mlir::Value remSigned(mlir::Value a, mlir::Value b);
+  /// The quotient rounded down; by 0 gives 0.
+  mlir::Value floorDivSigned(mlir::Value a, mlir::Value b);
+
+  /// a - b * trunc(a / b) of floats, exact, with the sign of a; NaN for b = 0 or infinite a.
+  mlir::Value remFloat(mlir::Value a, mlir::Value b);
+  /// The exact quotient rounded down; a / b for b = 0, NaN for infinite a.
+  mlir::Value floorDivFloat(mlir::Value a, mlir::Value b);
 
   // Math functions; expanded once, in codegen, by dlc's own polynomials on every target.
   mlir::Value exp(mlir::Value a);

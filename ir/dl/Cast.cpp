@@ -1,0 +1,57 @@
+#include "dlc/ir/Cast.h"
+
+using namespace mlir;
+using namespace dlc::dl;
+
+#define GET_OP_CLASSES
+#include "dlc/ir/Cast.cpp.inc"
+
+void DlDialect::addCastOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dlc/ir/Cast.cpp.inc"
+      >();
+}
+
+LogicalResult CastOp::verify() {
+  RankedTensorType from = getX().getType(), to = getType();
+  if (from.getShape() != to.getShape())
+    return emitOpError("expects a result of the operand's shape, got ") << from << " and " << to;
+  return success();
+}
+
+Value CastOp::emitScalar(ScalarBuilder &b, ValueRange args) { return b.cast(args[0], getType().getElementType()); }
+
+bool CastOp::isDifferentiable(unsigned operand) {
+  return hasFloatElements(getX().getType()) && hasFloatElements(getType());
+}
+
+LogicalResult CastOp::buildAdjoint(AdjointBuilder &b) {
+  if (Cotangent g = b.cotangent())
+    b.addTo(0, Cotangent{b.tensors().cast(g.value, getX().getType().getElementType()), g.mask});
+  return success();
+}
+
+// Bits that hold every integer of the type, for floats too.
+static unsigned integerBits(Type element) {
+  if (element.isF64())
+    return 54;
+  return element.isF32() ? 25 : element.getIntOrFloatBitWidth();
+}
+
+// Whether every value of `from` is a value of `to`, so that casting there and back changes nothing.
+static bool holdsAll(Type from, Type to) {
+  if (isa<FloatType>(from))
+    return isa<FloatType>(to) && from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
+  return integerBits(from) <= integerBits(to);
+}
+
+OpFoldResult CastOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  auto inner = getX().getDefiningOp<CastOp>();
+  if (inner && inner.getX().getType() == getType() &&
+      holdsAll(getType().getElementType(), inner.getType().getElementType()))
+    return inner.getX();
+  return nullptr;
+}
