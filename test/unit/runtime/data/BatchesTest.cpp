@@ -123,3 +123,10 @@ TEST(ShuffledOrder, AllOrdersAreEquallyLikely) {
   EXPECT_TRUE(shuffledOrder(0, 0, 0).empty());
   EXPECT_EQ(shuffledOrder(1, 0, 0), Order{0});
 }
+
+// From the definition, written again in Python: a saved loader state means the same order in every version.
+TEST(ShuffledOrder, StaysAsDefined) {
+  EXPECT_EQ(shuffledOrder(8, 0, 0), (Order{3, 4, 5, 1, 6, 0, 7, 2}));
+  EXPECT_EQ(shuffledOrder(8, 0, 1), (Order{1, 7, 4, 6, 2, 3, 5, 0}));
+  EXPECT_EQ(shuffledOrder(8, uint64_t{1} << 40U, 5), (Order{1, 7, 2, 3, 0, 4, 5, 6}));
+}
