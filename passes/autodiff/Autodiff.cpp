@@ -169,7 +169,7 @@ void Expansion::accumulate(Location location, Value value, dl::Cotangent contrib
   }
   sum.value = dl::AddOp::create(builder, location, sum.value, contribution.value);
   if (sum.mask && contribution.mask)
-    sum.mask = dl::SelectOp::create(builder, location, sum.mask, sum.mask, contribution.mask);
+    sum.mask = dl::OrOp::create(builder, location, sum.mask, contribution.mask);
   else
     sum.mask = {};
 }

@@ -1,0 +1,104 @@
+#include "FunctionCheck.h"
+
+#include "GradientCheck.h"
+#include "TestInputs.h"
+#include "dlc/ir/Program.h"
+#include "dlc/passes/Passes.h"
+#include "dlc/passes/Pipelines.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::check;
+
+static constexpr double kValueTolerance = 1e-6; // constants written or folded as f32 are good to 6e-8
+
+static bool hasGradient(func::FuncOp function) {
+  return function.walk([](dl::GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+FailureOr<Program> Program::make(func::FuncOp function, Form form) {
+  Program program;
+  program.owner = function->getParentOfType<ModuleOp>().clone();
+  for (auto other : llvm::make_early_inc_range(program.module().getOps<func::FuncOp>()))
+    if (other.getName() != function.getName())
+      other.erase();
+  PassManager manager(function.getContext());
+  if (form == Form::Primitive) {
+    passes::buildFrontendPipeline(manager);
+  } else if (form == Form::Expanded && hasGradient(function)) {
+    manager.addPass(passes::createForwardStatePass());
+    manager.addPass(passes::createAutodiffPass());
+  }
+  if (failed(manager.run(program.module())))
+    return failure();
+  return program;
+}
+
+func::FuncOp Program::function() const { return *module().getOps<func::FuncOp>().begin(); }
+
+FailureOr<Outcome> Program::run(ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state) const {
+  Outcome outcome{{}, state};
+  FailureOr<SmallVector<dl::ReferenceTensor>> results = dl::evaluateFunction(function(), arguments, outcome.state);
+  if (failed(results))
+    return failure();
+  outcome.results = std::move(*results);
+  return outcome;
+}
+
+double dlc::check::toleranceOf(func::FuncOp function, StringRef attribute, double otherwise) {
+  auto given = function->getAttrOfType<FloatAttr>(attribute);
+  return given ? given.getValueAsDouble() : otherwise;
+}
+
+static void compareOutcomes(Report &report, StringRef what, const Outcome &expected, const Outcome &got,
+                            double tolerance) {
+  for (auto [index, pair] : llvm::enumerate(llvm::zip_equal(expected.results, got.results)))
+    compare(report, what + " result " + Twine(index), std::get<0>(pair), std::get<1>(pair), tolerance);
+  for (const auto &[name, value] : expected.state)
+    compare(report, what + " variable @" + name, value, got.state.at(name), tolerance);
+}
+
+static void compareExpected(Report &report, func::FuncOp function, const Outcome &outcome) {
+  Attribute attribute = function->getAttr("dl.expect");
+  if (!attribute)
+    return;
+  SmallVector<Attribute> expected{attribute};
+  if (auto list = dyn_cast<ArrayAttr>(attribute))
+    expected.assign(list.begin(), list.end());
+  if (expected.size() != outcome.results.size())
+    return report.fault("expects one value in dl.expect a result, " + Twine(outcome.results.size()) + ", got " +
+                        Twine(expected.size()));
+  double tolerance = toleranceOf(function, "dl.tolerance", kValueTolerance);
+  for (auto [index, pair] : llvm::enumerate(llvm::zip_equal(expected, outcome.results))) {
+    auto elements = dyn_cast<ElementsAttr>(std::get<0>(pair));
+    FailureOr<dl::ReferenceTensor> value = failure();
+    if (elements)
+      value = dl::ReferenceTensor::fromElements(elements);
+    if (failed(value))
+      report.fault("expects elements in dl.expect for result " + Twine(index));
+    else
+      compare(report, "result " + Twine(index), *value, std::get<1>(pair), tolerance);
+  }
+}
+
+bool dlc::check::checkFunction(func::FuncOp function, uint64_t seed) {
+  Report report(function.getName());
+  FailureOr<SmallVector<dl::ReferenceTensor>> arguments = drawArguments(function, seed);
+  FailureOr<dl::ReferenceState> state = initialState(function->getParentOfType<ModuleOp>(), seed);
+  if (failed(arguments) || failed(state))
+    return false;
+  FailureOr<Program> expanded = Program::make(function, Program::Form::Expanded);
+  FailureOr<Program> primitive = Program::make(function, Program::Form::Primitive);
+  if (failed(expanded) || failed(primitive))
+    return false;
+  FailureOr<Outcome> value = expanded->run(*arguments, *state);
+  FailureOr<Outcome> decomposed = primitive->run(*arguments, *state);
+  if (failed(value) || failed(decomposed))
+    return false;
+  compareExpected(report, function, *value);
+  compareOutcomes(report, "decomposed:", *value, *decomposed, toleranceOf(function, "dl.tolerance", kValueTolerance));
+  if (function->hasAttr("dl.check_gradient"))
+    checkGradient(report, function, *expanded, *arguments, *state, seed);
+  return !report.failed();
+}

@@ -1,0 +1,48 @@
+#include "FunctionCheck.h"
+#include "dlc/ir/Dl.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+static llvm::cl::opt<std::string> path(llvm::cl::Positional, llvm::cl::desc("<file.mlir>"), llvm::cl::Required);
+static llvm::cl::opt<std::string> only("function", llvm::cl::desc("Check the function of this name only"));
+static llvm::cl::opt<uint64_t> seed("seed", llvm::cl::desc("Seed of the test values"), llvm::cl::init(1));
+
+// Exit codes: 0 all right, 1 a check failed, 2 the file cannot be read.
+int main(int argc, char **argv) {
+  llvm::cl::ParseCommandLineOptions(argc, argv, "dlc-check: checks the functions of a file against the reference\n");
+  DialectRegistry registry;
+  registry.insert<dlc::dl::DlDialect, func::FuncDialect>();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  std::string message;
+  auto buffer = openInputFile(path, &message);
+  if (!buffer) {
+    llvm::errs() << message << "\n";
+    return 2;
+  }
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return 2;
+  int checked = 0, failed = 0;
+  for (auto function : module->getOps<func::FuncOp>()) {
+    if (function.isExternal() || (!only.empty() && function.getName() != only))
+      continue;
+    bool ok = dlc::check::checkFunction(function, seed);
+    llvm::outs() << (ok ? "ok   @" : "FAIL @") << function.getName() << "\n";
+    ++checked;
+    failed += !ok;
+  }
+  if (!checked) {
+    llvm::errs() << path << ": expects a function to check, got none\n";
+    return 1;
+  }
+  return failed ? 1 : 0;
+}
