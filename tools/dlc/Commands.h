@@ -1,0 +1,44 @@
+#pragma once
+
+#include "dlc/codegen/Compiler.h"
+#include "dlc/runtime/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dlc::tool {
+
+/// Exit codes of every dlc command.
+enum ExitCode { kDone = 0, kBadInput = 1, kUsage = 2, kLimit = 3, kPeerFailed = 4, kInternal = 70 };
+
+struct CompileArguments {
+  std::string module;
+  std::string output;
+  std::string emit = "so"; ///< dl, fused, rt, llvm, asm, obj, so
+  codegen::CompileOptions options;
+};
+
+struct RunArguments {
+  std::string artifact;
+  std::string entry;                ///< may be empty when there is only one
+  std::vector<std::string> inputs;  ///< "file.npy" by position or "name=file.npy"
+  std::vector<std::string> outputs; ///< likewise
+  std::vector<std::string> settings; ///< "opt.lr=0.01", or the last part of the name
+  std::string state, saveState;
+  int64_t steps = 1;
+  int threads = 0;
+  uint64_t seed = 0;
+};
+
+struct InspectArguments {
+  std::string artifact;
+  bool json = false;
+};
+
+/// Each prints to standard output and returns what went wrong.
+Status compile(const CompileArguments &arguments);
+Status run(const RunArguments &arguments);
+Status inspect(const InspectArguments &arguments);
+
+} // namespace dlc::tool

@@ -1,0 +1,189 @@
+#include "Commands.h"
+
+#include "dlc/runtime/Npy.h"
+#include "dlc/runtime/Session.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+namespace dlc::tool {
+
+namespace {
+
+Status invalid(std::string message) { return {StatusCode::InvalidInput, std::move(message)}; }
+
+StatusOr<size_t> chooseEntry(const Executable &executable, const std::string &name) {
+  std::string known;
+  for (const EntryInfo &entry : executable.manifest().entries)
+    known += (known.empty() ? "" : ", ") + entry.name;
+  if (name.empty()) {
+    if (executable.manifest().entries.size() == 1)
+      return size_t(0);
+    return invalid("expected --entry, one of: " + known);
+  }
+  if (std::optional<size_t> index = executable.findEntry(name))
+    return *index;
+  return invalid("no entry '" + name + "'; there are: " + known);
+}
+
+/// Files by position or name, one slot for each declared value.
+StatusOr<std::vector<std::string>> placeFiles(const std::vector<std::string> &given,
+                                              const std::vector<ValueInfo> &declared, const char *what) {
+  std::vector<std::string> files(declared.size());
+  size_t next = 0;
+  for (const std::string &text : given) {
+    size_t equals = text.find('=');
+    size_t index = next;
+    if (equals != std::string::npos) {
+      index = 0;
+      while (index < declared.size() && declared[index].name != text.substr(0, equals))
+        ++index;
+      if (index == declared.size())
+        return invalid(fmt::format("no {} is named '{}'", what, text.substr(0, equals)));
+    } else {
+      ++next;
+    }
+    if (index >= declared.size())
+      return invalid(fmt::format("expected at most {} {}s, got '{}' too", declared.size(), what, text));
+    files[index] = text.substr(equals == std::string::npos ? 0 : equals + 1);
+  }
+  return files;
+}
+
+/// The variable a --set names: in full, or by the part after the last dot where only one hyper-parameter has it.
+StatusOr<const Session::Variable *> findSetting(const Session &session, const std::string &name) {
+  const Session::Variable *found = session.find(name);
+  std::string known;
+  for (const auto &[full, variable] : session.variables()) {
+    if (variable.role != "hyper")
+      continue;
+    known += (known.empty() ? "" : ", ") + full;
+    if (!found && full.size() > name.size() && full.ends_with(name) && full[full.size() - name.size() - 1] == '.')
+      found = &variable;
+  }
+  if (!found || found->role != "hyper" || found->type.elements() != 1 || found->type.dtype != DType::F64)
+    return invalid("no hyper-parameter '" + name + "'; there are: " + (known.empty() ? "none" : known));
+  return found;
+}
+
+Status applySettings(Session &session, const std::vector<std::string> &settings) {
+  for (const std::string &setting : settings) {
+    size_t equals = setting.find('=');
+    double value = 0;
+    const char *first = setting.data() + (equals == std::string::npos ? 0 : equals + 1);
+    const char *last = setting.data() + setting.size();
+    auto [end, error] = std::from_chars(first, last, value);
+    if (equals == std::string::npos || error != std::errc() || end != last)
+      return invalid("--set: expected name=number, got '" + setting + "'");
+    StatusOr<const Session::Variable *> variable = findSetting(session, setting.substr(0, equals));
+    if (!variable.ok())
+      return variable.status();
+    std::memcpy((*variable)->data, &value, sizeof value);
+  }
+  return {};
+}
+
+/// An argument or a result of the call in its own aligned memory.
+struct Value {
+  TensorType type;
+  std::vector<double> memory; // double for alignment
+
+  explicit Value(const TensorType &type) : type(type), memory(size_t(type.bytes() / 8 + 1)) {}
+  DlcBuffer buffer() { return {memory.data(), type.bytes()}; }
+};
+
+Status readInput(const std::string &file, const ValueInfo &declared, Value &value) {
+  if (file.empty())
+    return invalid("missing --input for argument '" + declared.name + "', " + declared.type.str());
+  StatusOr<Npy> npy = Npy::open(file);
+  if (!npy.ok())
+    return npy.status();
+  const TensorView &tensor = npy->array();
+  if (TensorType type{tensor.dtype, tensor.shape}; type != declared.type)
+    return invalid(fmt::format("{}: argument '{}' is {}, the file has {}", file, declared.name, declared.type.str(),
+                               type.str()));
+  std::memcpy(value.memory.data(), tensor.data, size_t(declared.type.bytes()));
+  return {};
+}
+
+void printScalar(const std::string &name, Value &value) {
+  const void *data = value.memory.data();
+  switch (value.type.dtype) {
+  case DType::F64:
+    return fmt::print("{} = {}\n", name, *static_cast<const double *>(data));
+  case DType::F32:
+    return fmt::print("{} = {}\n", name, *static_cast<const float *>(data));
+  case DType::I64:
+    return fmt::print("{} = {}\n", name, *static_cast<const int64_t *>(data));
+  case DType::I32:
+    return fmt::print("{} = {}\n", name, *static_cast<const int32_t *>(data));
+  case DType::I8:
+  case DType::I1:
+    return fmt::print("{} = {}\n", name, int(*static_cast<const int8_t *>(data)));
+  }
+}
+
+} // namespace
+
+Status run(const RunArguments &arguments) {
+  StatusOr<std::shared_ptr<const Executable>> executable = Executable::load(arguments.artifact);
+  if (!executable.ok())
+    return executable.status();
+  StatusOr<size_t> index = chooseEntry(**executable, arguments.entry);
+  if (!index.ok())
+    return index.status();
+  const EntryInfo &entry = (*executable)->manifest().entries[*index];
+  StatusOr<std::vector<std::string>> inputs = placeFiles(arguments.inputs, entry.arguments, "argument");
+  StatusOr<std::vector<std::string>> outputs = placeFiles(arguments.outputs, entry.results, "result");
+  for (const Status &status : {inputs.status(), outputs.status()})
+    if (!status.ok())
+      return status;
+
+  StatusOr<std::unique_ptr<Session>> session = Session::create({arguments.threads, arguments.seed});
+  if (!session.ok())
+    return session.status();
+  StatusOr<std::shared_ptr<Session::Program>> program = (*session)->attach(*executable);
+  if (!program.ok())
+    return program.status();
+  if (!arguments.state.empty())
+    if (Status status = (*session)->load(arguments.state); !status.ok())
+      return status;
+  if (Status status = applySettings(**session, arguments.settings); !status.ok())
+    return status;
+
+  std::vector<Value> values;
+  values.reserve(entry.arguments.size() + entry.results.size());
+  std::vector<DlcBuffer> argumentBuffers, resultBuffers;
+  for (size_t i = 0; i < entry.arguments.size(); ++i) {
+    if (Status status = readInput((*inputs)[i], entry.arguments[i], values.emplace_back(entry.arguments[i].type));
+        !status.ok())
+      return status;
+    argumentBuffers.push_back(values.back().buffer());
+  }
+  for (const ValueInfo &result : entry.results)
+    resultBuffers.push_back(values.emplace_back(result.type).buffer());
+
+  for (int64_t step = 0; step < arguments.steps; ++step)
+    if (Status status = (*program)->call(*index, argumentBuffers, resultBuffers); !status.ok())
+      return status;
+
+  for (size_t i = 0; i < entry.results.size(); ++i) {
+    Value &value = values[entry.arguments.size() + i];
+    const ValueInfo &result = entry.results[i];
+    if (!(*outputs)[i].empty()) {
+      if (Status status = writeNpy((*outputs)[i], {result.name, result.type.dtype, result.type.shape, value.memory.data()});
+          !status.ok())
+        return status;
+    } else if (result.type.elements() == 1) {
+      printScalar(result.name, value);
+    } else {
+      fmt::print("{}: {}, not written; name a file with --output\n", result.name, result.type.str());
+    }
+  }
+  return arguments.saveState.empty() ? Status() : (*session)->save(arguments.saveState);
+}
+
+} // namespace dlc::tool
