@@ -201,7 +201,8 @@ StatusOr<Manifest> Manifest::parse(std::string_view text) {
   manifest.compiler = reader.string("compiler");
   manifest.cpu = reader.string("cpu");
   forEach(reader, "arenas", fault, [&](ObjectReader &arena) {
-    manifest.arenas.push_back({arena.string("name"), arena.string("class"), arena.integer("bytes")});
+    manifest.arenas.push_back(
+        {arena.string("name"), arena.string("class"), arena.integer("bytes"), arena.integer("initial")});
   });
   forEach(reader, "variables", fault, [&](ObjectReader &variable) {
     manifest.variables.push_back({variable.string("name"), variable.type(), variable.string("role"),
@@ -235,7 +236,8 @@ std::string Manifest::toJson() const {
                {"sites", json::array()},
                {"memory", json::array()}};
   for (const ArenaInfo &arena : arenas)
-    root["arenas"].push_back({{"name", arena.name}, {"class", arena.klass}, {"bytes", arena.bytes}});
+    root["arenas"].push_back(
+        {{"name", arena.name}, {"class", arena.klass}, {"bytes", arena.bytes}, {"initial", arena.initial}});
   for (const VariableInfo &variable : variables) {
     json item = typeJson(variable.type);
     item["name"] = variable.name;

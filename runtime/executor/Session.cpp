@@ -97,6 +97,14 @@ StatusOr<std::shared_ptr<Session::Program>> Session::attach(std::shared_ptr<cons
   const Manifest &manifest = executable->manifest();
   std::shared_ptr<Program> program(new Program(*this, executable));
   for (const ArenaInfo &info : manifest.arenas) {
+    if (info.klass == "constant") {
+      const void *data = executable->initialData(uint64_t(info.initial), uint64_t(info.bytes));
+      if (!data)
+        return invalid("constants of arena '" + info.name + "' lie outside the image");
+      // Compiled code only reads them.
+      program->arenas.push_back(const_cast<char *>(static_cast<const char *>(data)));
+      continue;
+    }
     // Scratch holds nothing between calls: it is shared by all programs and grows to the largest.
     bool scratch = info.klass == "activation";
     if (scratch && arenas.contains(info.name) && arenas.find(info.name)->second.bytes() < info.bytes) {

@@ -21,9 +21,9 @@ struct CompileArguments {
 
 struct RunArguments {
   std::string artifact;
-  std::string entry;                ///< may be empty when there is only one
-  std::vector<std::string> inputs;  ///< "file.npy" by position or "name=file.npy"
-  std::vector<std::string> outputs; ///< likewise
+  std::string entry;                 ///< may be empty when there is only one
+  std::vector<std::string> inputs;   ///< "file.npy" by position or "name=file.npy"
+  std::vector<std::string> outputs;  ///< likewise
   std::vector<std::string> settings; ///< "opt.lr=0.01", or the last part of the name
   std::string state, saveState;
   int64_t steps = 1;

@@ -103,8 +103,8 @@ Status readInput(const std::string &file, const ValueInfo &declared, Value &valu
     return npy.status();
   const TensorView &tensor = npy->array();
   if (TensorType type{tensor.dtype, tensor.shape}; type != declared.type)
-    return invalid(fmt::format("{}: argument '{}' is {}, the file has {}", file, declared.name, declared.type.str(),
-                               type.str()));
+    return invalid(
+        fmt::format("{}: argument '{}' is {}, the file has {}", file, declared.name, declared.type.str(), type.str()));
   std::memcpy(value.memory.data(), tensor.data, size_t(declared.type.bytes()));
   return {};
 }
@@ -174,7 +174,8 @@ Status run(const RunArguments &arguments) {
     Value &value = values[entry.arguments.size() + i];
     const ValueInfo &result = entry.results[i];
     if (!(*outputs)[i].empty()) {
-      if (Status status = writeNpy((*outputs)[i], {result.name, result.type.dtype, result.type.shape, value.memory.data()});
+      if (Status status =
+              writeNpy((*outputs)[i], {result.name, result.type.dtype, result.type.shape, value.memory.data()});
           !status.ok())
         return status;
     } else if (result.type.elements() == 1) {

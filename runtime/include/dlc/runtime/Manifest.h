@@ -24,11 +24,13 @@ struct TensorType {
 };
 
 /// A block of memory the program addresses by base and constant offsets. `klass` is one of parameter, gradient,
-/// optimizer_state, buffer, hyper, counter, activation.
+/// optimizer_state, buffer, hyper, counter, activation (scratch, holds nothing between calls) and constant (read-only:
+/// the image's initial values from byte `initial` on).
 struct ArenaInfo {
   std::string name;
   std::string klass;
   int64_t bytes = 0;
+  int64_t initial = 0;
 };
 
 /// State that lives across calls; `arena` is an index into the manifest's arenas, `offset` is in bytes. An initial

@@ -7,7 +7,7 @@ using namespace dlc;
 namespace {
 
 const char *const kText = R"({"minReader":1,"compiler":"dlc","cpu":"x86-64-v3","unknown":7,
- "arenas":[{"name":"p","class":"parameter","bytes":128}],
+ "arenas":[{"name":"p","class":"parameter","bytes":128,"initial":0}],
  "variables":[{"name":"w","type":"f32","shape":[4,2],"role":"parameter","arena":0,"offset":64,
                "init":{"kind":"uniform","a":-1.5,"b":2,"offset":3}}],
  "entries":[{"name":"f","arguments":[{"name":"x","type":"i64","shape":[]}],"results":[],"peak":9}],

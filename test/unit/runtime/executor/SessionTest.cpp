@@ -45,7 +45,7 @@ Manifest makeManifest() {
   Manifest manifest;
   manifest.compiler = "test";
   manifest.cpu = "x86-64-v3";
-  manifest.arenas = {{"parameter.f32", "parameter", 64}, {"activation", "activation", 4096}};
+  manifest.arenas = {{"parameter.f32", "parameter", 64, 0}, {"activation", "activation", 4096, 0}};
   InitialValue init;
   init.kind = InitialValue::Kind::Data;
   manifest.variables = {{"w", {DType::F32, {4}}, "parameter", 0, 0, init}};

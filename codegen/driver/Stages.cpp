@@ -1,0 +1,149 @@
+#include "driver/Stages.h"
+
+#include "dlc/codegen/CompileModule.h"
+#include "dlc/ir/Rt.h"
+#include "dlc/passes/Pipelines.h"
+#include "host/LowerProgram.h"
+#include "kernels/KernelEmission.h"
+#include "targets/cpu/CompileParallel.h"
+#include "targets/cpu/Lower.h"
+#include "targets/cpu/Object.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace dlc::codegen {
+
+namespace {
+
+/// Prints the module after chosen passes and remembers the pass that failed.
+class PassObserver : public PassInstrumentation {
+public:
+  PassObserver(const CompileOptions &options, std::string &failedPass) : options(options), failedPass(failedPass) {}
+
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (options.print && llvm::is_contained(options.printAfter, pass->getArgument())) {
+      std::string text;
+      llvm::raw_string_ostream(text) << *op;
+      options.print(std::string_view(pass->getArgument()), text);
+    }
+  }
+
+  void runAfterPassFailed(Pass *pass, Operation *) override {
+    if (failedPass.empty())
+      failedPass = pass->getArgument().str();
+  }
+
+private:
+  const CompileOptions &options;
+  std::string &failedPass;
+};
+
+CpuTraits traitsOf(const CpuTarget &target) {
+  CpuTraits traits;
+  traits.vectorBytes = target.vectorBytes;
+  traits.l1Bytes = target.l1;
+  traits.l2Bytes = target.l2;
+  return traits;
+}
+
+ModuleOp emptyLike(ModuleOp module) {
+  OpBuilder builder(module.getContext());
+  return ModuleOp::create(builder, module.getLoc());
+}
+
+/// Every rt.kernel of the module becomes native functions in the module; the rt ops go.
+LogicalResult emitKernels(ModuleOp module, const CpuTraits &traits) {
+  for (auto kernel : llvm::make_early_inc_range(module.getOps<rt::KernelOp>())) {
+    if (failed(emitKernel(kernel, kernelSymbol(kernel.getSymName()), traits)))
+      return failure();
+    kernel.erase();
+  }
+  return success();
+}
+
+constexpr size_t kThreads = 2;
+// Below this many kernels a second context costs more than it saves.
+constexpr size_t kWorthSharing = 4;
+
+} // namespace
+
+StatusOr<CpuTarget> targetOf(const std::string &cpu) {
+  if (cpu == "host")
+    return CpuTarget::host();
+  if (cpu == "x86-64-v3")
+    return CpuTarget::x86_64_v3();
+  if (cpu == "x86-64-v4")
+    return CpuTarget::x86_64_v4();
+  return Status(StatusCode::InvalidInput, "unknown cpu '" + cpu + "'; expected host, x86-64-v3 or x86-64-v4");
+}
+
+Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, const CpuTarget &target) {
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+#ifdef NDEBUG
+  manager.enableVerifier(false);
+#endif
+  std::string failedPass;
+  manager.addInstrumentation(std::make_unique<PassObserver>(options, failedPass));
+  passes::PipelineOptions pipeline;
+  pipeline.train = options.train;
+  pipeline.memoryLimit = options.memoryLimit;
+  CpuTraits traits = traitsOf(target);
+  pipeline.workspaceBytes = [traits](dl::GroupOp group) { return workspaceBytes(group, traits); };
+  passes::buildImportPipeline(manager, pipeline);
+  if (stage != Emit::Dl) {
+    passes::buildFrontendPipeline(manager);
+    passes::buildFusionPipeline(manager);
+  }
+  if (stage != Emit::Dl && stage != Emit::Fused)
+    passes::buildBackendPipeline(manager, pipeline);
+  if (succeeded(manager.run(module)))
+    return {};
+  bool limit = failedPass == "dl-plan-memory" && options.memoryLimit > 0;
+  return {limit ? StatusCode::LimitExceeded : StatusCode::InvalidInput, "pass " + failedPass + " failed"};
+}
+
+StatusOr<std::vector<std::string>> compileObjects(ModuleOp module, const CpuTarget &target) {
+  OwningOpRef<ModuleOp> host = emptyLike(module);
+  lowerPrograms(module, *host);
+  CpuTraits traits = traitsOf(target);
+  auto kernels = llvm::to_vector(module.getOps<rt::KernelOp>());
+  if (kernels.size() < kWorthSharing) {
+    for (rt::KernelOp kernel : kernels)
+      host->getBody()->push_back(kernel->clone());
+    if (failed(emitKernels(*host, traits)))
+      return Status(StatusCode::Internal, "a kernel could not be emitted");
+    StatusOr<std::string> object = compileToObject(*host, target);
+    if (!object.ok())
+      return object.status();
+    return std::vector<std::string>{object.take()};
+  }
+  // Kernels are dealt out in turn: neighbours in the program are of like size.
+  std::vector<OwningOpRef<ModuleOp>> parts(kThreads);
+  for (OwningOpRef<ModuleOp> &part : parts)
+    part = emptyLike(module);
+  for (auto [index, kernel] : llvm::enumerate(kernels))
+    parts[index % kThreads]->getBody()->push_back(kernel->clone());
+  std::vector<std::string> modules;
+  for (OwningOpRef<ModuleOp> &part : parts)
+    modules.push_back(toBytecode(*part));
+  modules.push_back(toBytecode(*host));
+  ParallelStages stages{registerDialects, [traits](ModuleOp part) { return emitKernels(part, traits); }};
+  return compileInParallel(modules, target, kThreads, stages);
+}
+
+Status lowerToOneModule(ModuleOp module, const CpuTarget &target) {
+  OwningOpRef<ModuleOp> host = emptyLike(module);
+  for (auto kernel : module.getOps<rt::KernelOp>())
+    host->getBody()->push_back(kernel->clone());
+  lowerPrograms(module, *host);
+  if (failed(emitKernels(*host, traitsOf(target))) || failed(lowerToLLVMDialect(*host)))
+    return {StatusCode::Internal, "a kernel could not be emitted"};
+  module.getBodyRegion().takeBody(host->getBodyRegion());
+  return {};
+}
+
+} // namespace dlc::codegen
