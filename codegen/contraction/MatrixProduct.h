@@ -1,0 +1,36 @@
+#pragma once
+
+#include "contraction/RegisterTile.h"
+#include "dlc/ir/ContractionDims.h"
+#include "kernels/CpuTraits.h"
+
+namespace dlc::codegen {
+
+/// Takes finished results: `index` are the loops of the result, outermost first, the last one for lane 0.
+using EpilogueFn = llvm::function_ref<void(llvm::ArrayRef<mlir::Value> index, const Lane &lane, mlir::Value sum)>;
+
+/// How a (batched) matrix product is computed: which operand gives the rows, tile shape, packing, what threads share.
+/// A pure function of shape and target; the order of every sum depends on K alone.
+struct MatrixProductPlan {
+  int64_t batch = 1, m = 1, n = 1, k = 1;
+  bool swapped = false; ///< rows come from rhs, columns from lhs, where only that gives contiguous results
+  dl::ContractionAxis batchAxis{}, mAxis{}, nAxis{}, kAxis{};
+  int64_t lanes = 0;   ///< of one vector
+  int64_t vectors = 0; ///< of one tile row
+  TileSplit rows{};
+  bool packColumns = false; ///< copied to workspace as [batch][sliver][k][sliver width]
+  int64_t blockExtent = 0;  ///< K block of the numerics contract
+
+  static MatrixProductPlan of(const dl::ContractionDims &dims, int64_t elementBytes, const CpuTraits &traits);
+
+  int64_t sliverWidth() const { return lanes * vectors; }
+  int64_t slivers() const { return (n + sliverWidth() - 1) / sliverWidth(); }
+  int64_t workspaceBytes(int64_t elementBytes) const;
+};
+
+/// `lhs`, `rhs`: operand numbers of the kernel. The epilogue gets the loops {batch, m, n} that exist, in this order, by
+/// the roles of the dims, whatever the plan swapped.
+void emitMatrixProduct(KernelBuilder &kernel, const MatrixProductPlan &plan, mlir::Type element, unsigned lhs,
+                       unsigned rhs, EpilogueFn epilogue);
+
+} // namespace dlc::codegen
