@@ -73,7 +73,7 @@ private:
     double cost = double(dims.outChannels * plan.pixels()) + double(dims.inChannels * plan.plane);
     kernel.parallelRange(dims.batch, 1, cost * 0.3, [&](Value lo, Value hi) {
       Memory gradient = kernel.workspace(plan.gradientAt, element), padded = kernel.workspace(plan.inputAt, element);
-      Memory x = kernel.operand(input), dy = kernel.operand(outputGrad);
+      Memory x = kernel.operand(input, element), dy = kernel.operand(outputGrad, element);
       forLoop(kernel, lo, hi, [&](Value n) {
         if (plan.copyInput)
           forLoop(kernel, i64(kernel, 0), i64(kernel, dims.inChannels), [&](Value c) {
@@ -104,7 +104,8 @@ private:
             for (int64_t row = first; row < first + height; ++row) {
               int64_t channel = row / plan.taps, tap = row % plan.taps;
               rows.push_back(row - first);
-              offsets.push_back(channel * plan.plane + tap / dims.kernel[1] * plan.padding.to[1] + tap % dims.kernel[1]);
+              offsets.push_back(channel * plan.plane + tap / dims.kernel[1] * plan.padding.to[1] +
+                                tap % dims.kernel[1]);
             }
             tile(n, offsets, i64(kernel, 0), rows, i64(kernel, first), sliver);
           });
@@ -119,7 +120,8 @@ private:
     int64_t first = 0;
     for (int64_t chunk = 0; chunk < chunks.count(); ++chunk) {
       int64_t height = chunks.size + (chunk < chunks.large ? 1 : 0);
-      Value start = addOffset(kernel, lo, -chunk * plan.slivers()), end = addOffset(kernel, hi, -chunk * plan.slivers());
+      Value start = addOffset(kernel, lo, -chunk * plan.slivers()),
+            end = addOffset(kernel, hi, -chunk * plan.slivers());
       start = arith::MaxSIOp::create(b, loc, start, i64(kernel, 0));
       end = arith::MinSIOp::create(b, loc, end, i64(kernel, plan.slivers()));
       forLoop(kernel, start, end, [&](Value sliver) { body(first, height, sliver); });
@@ -154,20 +156,20 @@ private:
       tile.columns.push_back({vector * plan.lanes, plan.lanes});
     tile.loops = {{dims.out[0], dims.stride[0] * plan.padding.to[1], dims.out[1] * plan.paddedChannels},
                   {dims.out[1], dims.stride[1], plan.paddedChannels}};
-    Memory x = plan.copyInput ? kernel.workspace(plan.inputAt, element) : kernel.operand(input);
+    Memory x = plan.copyInput ? kernel.workspace(plan.inputAt, element) : kernel.operand(input, element);
     Memory gradient = kernel.workspace(plan.gradientAt, element), sums = kernel.workspace(plan.sumsAt, element);
     Value column = scaled(kernel, sliver, plan.lanes * plan.vectors);
     SmallVector<Value> image =
         tile.emit(kernel, x, add(kernel, base, scaled(kernel, n, dims.inChannels * plan.plane)), gradient,
                   add(kernel, column, scaled(kernel, n, plan.pixels() * plan.paddedChannels)));
-    Lane lane{{}, {}, plan.lanes};
+    Lane lane{plan.lanes};
     for (auto [i, row] : llvm::enumerate(rows))
       for (int64_t vector = 0; vector < plan.vectors; ++vector) {
         Value at = add(kernel, scaled(kernel, addOffset(kernel, firstRow, row), plan.paddedChannels), column);
         at = addOffset(kernel, at, vector * plan.lanes);
         Value total = arith::AddFOp::create(b, loc, kernel.load(sums, at, 1, lane),
                                             image[i * size_t(plan.vectors) + size_t(vector)]);
-        kernel.store(sums, at, 1, lane, total);
+        kernel.store(sums, at, lane, total);
       }
   }
 
@@ -175,12 +177,13 @@ private:
   void clearSums(Value lo, Value hi, bool few, const TileSplit &chunks) {
     Memory sums = kernel.workspace(plan.sumsAt, element);
     int64_t width = plan.lanes * plan.vectors;
-    TypedAttr splat = DenseElementsAttr::get(VectorType::get({plan.lanes}, element), Attribute(b.getFloatAttr(element, -0.0)));
+    TypedAttr splat =
+        DenseElementsAttr::get(VectorType::get({plan.lanes}, element), Attribute(b.getFloatAttr(element, -0.0)));
     Value start = arith::ConstantOp::create(b, loc, splat);
     auto clear = [&](Value row, Value sliver) {
       Value at = add(kernel, scaled(kernel, row, plan.paddedChannels), scaled(kernel, sliver, width));
       for (int64_t vector = 0; vector < plan.vectors; ++vector)
-        kernel.store(sums, addOffset(kernel, at, vector * plan.lanes), 1, Lane{{}, {}, plan.lanes}, start);
+        kernel.store(sums, addOffset(kernel, at, vector * plan.lanes), Lane{plan.lanes}, start);
     };
     if (few)
       return forEachChunk(lo, hi, chunks, [&](int64_t first, int64_t height, Value sliver) {
@@ -200,10 +203,10 @@ private:
       Memory sums = kernel.workspace(plan.sumsAt, element);
       forLoop(kernel, lo, hi, [&](Value o) {
         auto vector = [&](Value row, int64_t live) {
-          Lane lane{row, prefixMask(kernel, live, lanes), lanes};
+          Lane lane{lanes, prefixMask(kernel, live, lanes)};
           Value from = add(kernel, scaled(kernel, row, plan.paddedChannels), o);
           Value index[] = {o, row};
-          epilogue(index, lane, kernel.load(sums, from, plan.paddedChannels, lane));
+          epilogue(index, lane, loadLanes(kernel, sums, from, plan.paddedChannels, live, lanes));
         };
         forLoop(kernel, i64(kernel, 0), i64(kernel, rows / lanes),
                 [&](Value block) { vector(scaled(kernel, block, lanes), lanes); });

@@ -74,20 +74,18 @@ public:
       return;
     }
     if (plan.copyInput)
-      kernel.parallelRange(dims.batch * dims.inChannels, 1, double(plane), [&](Value lo, Value hi) {
-        forLoop(kernel, lo, hi, [&](Value p) { copyPlane({}, p); });
-      });
-    kernel.parallelRange(plan.channels.count(), 1, image * double(dims.batch) / double(plan.channels.count()),
-                         [&](Value lo, Value hi) {
-                           forLoop(kernel, i64(kernel, 0), i64(kernel, dims.batch),
-                                   [&](Value n) { channelTiles(n, lo, hi); });
-                         });
+      kernel.parallelRange(dims.batch * dims.inChannels, 1, double(plane),
+                           [&](Value lo, Value hi) { forLoop(kernel, lo, hi, [&](Value p) { copyPlane({}, p); }); });
+    kernel.parallelRange(
+        plan.channels.count(), 1, image * double(dims.batch) / double(plan.channels.count()), [&](Value lo, Value hi) {
+          forLoop(kernel, i64(kernel, 0), i64(kernel, dims.batch), [&](Value n) { channelTiles(n, lo, hi); });
+        });
   }
 
 private:
   void copyPlane(Value n, Value c) {
     Value p = n ? add(kernel, scaled(kernel, n, dims.inChannels), c) : c;
-    emitPlaneSpread(kernel, input.spread, kernel.lanesOf(element), kernel.operand(input.operand),
+    emitPlaneSpread(kernel, input.spread, kernel.lanesOf(element), kernel.operand(input.operand, element),
                     scaled(kernel, p, input.spread.from[0] * input.spread.from[1]),
                     kernel.workspace(input.workspaceOffset, element), scaled(kernel, p, plane));
   }
@@ -129,12 +127,13 @@ private:
         places.push_back({i, j, std::min(plan.lanes, width - j)});
     for (const Place &place : places)
       tile.columns.push_back({place.row * dims.stride[0] * rowStep + place.column * dims.stride[1], place.live});
-    tile.loops = {{dims.inChannels, taps(dims), plane},
-                  {dims.kernel[0], dims.kernel[1], rowStep},
-                  {dims.kernel[1], 1, 1}};
+    tile.loops = {
+        {dims.inChannels, taps(dims), plane}, {dims.kernel[0], dims.kernel[1], rowStep}, {dims.kernel[1], 1, 1}};
 
-    Memory weights = weight.inWorkspace ? kernel.workspace(weight.workspaceOffset, element) : kernel.operand(weight.operand);
-    Memory planes = plan.copyInput ? kernel.workspace(input.workspaceOffset, element) : kernel.operand(input.operand);
+    Memory weights = weight.inWorkspace ? kernel.workspace(weight.workspaceOffset, element)
+                                        : kernel.operand(weight.operand, element);
+    Memory planes =
+        plan.copyInput ? kernel.workspace(input.workspaceOffset, element) : kernel.operand(input.operand, element);
     Value base = scaled(kernel, n, dims.inChannels * plane);
     base = add(kernel, base, scaled(kernel, row, dims.stride[0] * rowStep));
     base = add(kernel, base, scaled(kernel, column, dims.stride[1]));
@@ -143,7 +142,7 @@ private:
       for (auto [number, place] : llvm::enumerate(places)) {
         Value first = addOffset(kernel, column, place.column);
         Value index[] = {n, addOffset(kernel, channel, i), addOffset(kernel, row, place.row), first};
-        epilogue(index, Lane{first, prefixMask(kernel, place.live, plan.lanes), plan.lanes},
+        epilogue(index, Lane{plan.lanes, prefixMask(kernel, place.live, plan.lanes)},
                  sums[size_t(i) * places.size() + number]);
       }
   }
@@ -193,14 +192,16 @@ ForwardPlan ForwardPlan::of(const dl::ConvDims &dims, int64_t elementBytes, cons
   plan.rowGroups = TileSplit::of(dims.out[0], plan.imageRows);
   plan.channels = TileSplit::of(dims.outChannels, mostRows(2, traits));
   PlaneSpread padding = paddingOf(dims);
-  plan.copyInput = !padding.isIdentity();
+  // Strided vector reads may touch an element behind the last: workspace has slack there, an operand has not.
+  plan.copyInput = !padding.isIdentity() || dims.stride[1] != 1;
   plan.padded[0] = padding.to[0];
   plan.padded[1] = padding.to[1];
   return plan;
 }
 
 int64_t ForwardPlan::inputBytes(int64_t elementBytes) const {
-  return alignBytes(dims.batch * dims.inChannels * padded[0] * padded[1] * elementBytes);
+  constexpr int64_t kSlack = 64;
+  return alignBytes(dims.batch * dims.inChannels * padded[0] * padded[1] * elementBytes + kSlack);
 }
 
 int64_t forwardWorkspaceBytes(const dl::ConvDims &dims, int64_t elementBytes, const CpuTraits &traits) {
@@ -229,14 +230,14 @@ void emitConvInputGrad(KernelBuilder &kernel, const dl::ConvDims &dims, const Cp
   int64_t count = taps(dims);
   // flipped[c][o][tap] = weight[o][c][last - tap]
   kernel.parallelRange(dims.inChannels, 1, double(dims.outChannels * count), [&](Value lo, Value hi) {
-    Memory from = kernel.operand(weight), to = kernel.workspace(0, element);
-    Lane scalar{{}, {}, 0};
+    Memory from = kernel.operand(weight, element), to = kernel.workspace(0, element);
+    Lane scalar;
     forLoop(kernel, lo, hi, [&](Value c) {
       forLoop(kernel, i64(kernel, 0), i64(kernel, dims.outChannels), [&](Value o) {
         Value source = add(kernel, scaled(kernel, o, dims.inChannels * count), scaled(kernel, c, count));
         Value target = add(kernel, scaled(kernel, c, dims.outChannels * count), scaled(kernel, o, count));
         for (int64_t tap = 0; tap < count; ++tap)
-          kernel.store(to, addOffset(kernel, target, tap), 1, scalar,
+          kernel.store(to, addOffset(kernel, target, tap), scalar,
                        kernel.load(from, addOffset(kernel, source, count - 1 - tap), 1, scalar));
       });
     });

@@ -5,11 +5,11 @@
 
 namespace dlc::codegen {
 
-/// Direct convolutions of NCHW by OIHW as register tiles, without im2col. In each, vectors run along contiguous memory of
-/// the result; borders and strides are dealt with by copying the input once into workspace.
+/// Direct convolutions of NCHW by OIHW as register tiles, without im2col. In each, vectors run along contiguous memory
+/// of the result; borders and strides are dealt with by copying the input once into workspace.
 ///
-/// Forward: rows are output channels (weights are read in place), columns are pixels of one or several image rows; a sum
-/// is one fma chain over (input channel, kernel row, kernel column).
+/// Forward: rows are output channels (weights are read in place), columns are pixels of one or several image rows; a
+/// sum is one fma chain over (input channel, kernel row, kernel column).
 struct ForwardPlan {
   dl::ConvDims dims;
   int64_t lanes = 0;
@@ -35,8 +35,8 @@ int64_t inputGradWorkspaceBytes(const dl::ConvDims &dims, int64_t elementBytes, 
 void emitConvInputGrad(KernelBuilder &kernel, const dl::ConvDims &dims, const CpuTraits &traits, mlir::Type element,
                        unsigned outputGrad, unsigned weight, EpilogueFn epilogue);
 
-/// Weight gradient: rows are input channels (or channels and kernel columns), columns output channels; for each image one
-/// fma chain over its pixels, images added in order.
+/// Weight gradient: rows are input channels (or channels and kernel columns), columns output channels; for each image
+/// one fma chain over its pixels, images added in order.
 int64_t weightGradWorkspaceBytes(const dl::ConvDims &dims, int64_t elementBytes, const CpuTraits &traits);
 /// The epilogue gets {output channel, position in (input channel, kernel row, kernel column)}.
 void emitConvWeightGrad(KernelBuilder &kernel, const dl::ConvDims &dims, const CpuTraits &traits, mlir::Type element,

@@ -76,7 +76,7 @@ private:
   void pack() {
     int64_t width = plan.sliverWidth(), perBatch = plan.slivers() * plan.k * width;
     kernel.parallelRange(plan.batch * plan.k, 1, double(plan.n), [&](Value lo, Value hi) {
-      Memory source = kernel.operand(columnOperand), target = kernel.workspace(0, element);
+      Memory source = kernel.operand(columnOperand, element), target = kernel.workspace(0, element);
       forLoop(kernel, lo, hi, [&](Value index) {
         Value batch, k = index;
         if (plan.batch > 1) {
@@ -93,10 +93,10 @@ private:
           Value source0 = add(kernel, from, scaled(kernel, j, width * columnStride(plan.nAxis)));
           Value target0 = add(kernel, to, scaled(kernel, j, plan.k * width));
           for (const RegisterTile::Column &column : columns(live)) {
-            Lane lane{{}, mask(column.live), plan.lanes};
-            Value values = kernel.load(source, addOffset(kernel, source0, column.offset * columnStride(plan.nAxis)),
-                                       columnStride(plan.nAxis), lane);
-            kernel.store(target, addOffset(kernel, target0, column.offset), 1, Lane{{}, {}, plan.lanes}, values);
+            int64_t stride = columnStride(plan.nAxis);
+            Value values = loadLanes(kernel, source, addOffset(kernel, source0, column.offset * stride), stride,
+                                     column.live, plan.lanes);
+            storeLanes(kernel, target, addOffset(kernel, target0, column.offset), 1, plan.lanes, values);
           }
         };
         forLoop(kernel, i64(kernel, 0), i64(kernel, full), [&](Value j) { sliver(j, width); });
@@ -104,15 +104,6 @@ private:
           sliver(i64(kernel, full), plan.n % width);
       });
     });
-  }
-
-  Value mask(int64_t live) {
-    if (live == plan.lanes)
-      return {};
-    SmallVector<bool> bits(size_t(plan.lanes), false);
-    std::fill_n(bits.begin(), live, true);
-    TypedAttr value = DenseElementsAttr::get(VectorType::get({plan.lanes}, b.getI1Type()), bits);
-    return arith::ConstantOp::create(b, loc, value);
   }
 
   void slivers(Value batchLo, Value batchHi, Value lo, Value hi, Value tileLo, Value tileHi) {
@@ -135,8 +126,8 @@ private:
     tile.lanes = plan.lanes;
     tile.columns = columns(width);
     tile.blockExtent = plan.blockExtent;
-    Memory rows = kernel.operand(rowOperand);
-    Memory source = plan.packColumns ? kernel.workspace(0, element) : kernel.operand(columnOperand);
+    Memory rows = kernel.operand(rowOperand, element);
+    Memory source = plan.packColumns ? kernel.workspace(0, element) : kernel.operand(columnOperand, element);
     int64_t packedWidth = plan.sliverWidth();
     Value columnBase;
     if (plan.packColumns) {
@@ -173,7 +164,7 @@ private:
       index.push_back(row);
     if (plan.nAxis.resultStride)
       index.push_back(column);
-    epilogue(index, Lane{column, mask(live), plan.lanes}, sum);
+    epilogue(index, Lane{plan.lanes, prefixMask(kernel, live, plan.lanes)}, sum);
   }
 
   KernelBuilder &kernel;

@@ -31,8 +31,7 @@ Value zeros(KernelBuilder &kernel, Type element, int64_t lanes) {
 void storeRow(KernelBuilder &kernel, int64_t width, int64_t lanes, Memory target, Value base,
               llvm::function_ref<Value(int64_t first)> value) {
   for (int64_t first = 0; first < width; first += lanes)
-    kernel.store(target, addOffset(kernel, base, first), 1,
-                 Lane{{}, prefixMask(kernel, std::min(lanes, width - first), lanes), lanes}, value(first));
+    storeLanes(kernel, target, addOffset(kernel, base, first), 1, std::min(lanes, width - first), value(first));
 }
 
 /// Transposes a square of vectors by halving: exchanges the off-diagonal halves of ever smaller blocks.
@@ -58,8 +57,6 @@ SmallVector<Value> transposeSquare(KernelBuilder &kernel, SmallVector<Value> row
 }
 
 } // namespace
-
-Value prefixMask(KernelBuilder &kernel, int64_t live, int64_t lanes) { return rangeMask(kernel, 0, live, lanes); }
 
 void emitPlaneSpread(KernelBuilder &kernel, const PlaneSpread &spread, int64_t lanes, Memory source, Value sourceBase,
                      Memory target, Value targetBase) {
@@ -94,12 +91,13 @@ void emitPlaneSpread(KernelBuilder &kernel, const PlaneSpread &spread, int64_t l
       return storeRow(kernel, width, lanes, target, to, [&](int64_t first) {
         int64_t shift = first - spread.lower[1]; // source column of lane 0
         return kernel.load(source, addOffset(kernel, from, shift), 1,
-                           Lane{{}, rangeMask(kernel, firstColumn - shift, lastColumn - shift, lanes), lanes});
+                           Lane{lanes, rangeMask(kernel, firstColumn - shift, lastColumn - shift, lanes)});
       });
     for (int64_t first = firstColumn; first < lastColumn; first += lanes) {
-      Lane lane{{}, prefixMask(kernel, std::min(lanes, lastColumn - first), lanes), lanes};
-      Value values = kernel.load(source, addOffset(kernel, from, first), 1, lane);
-      kernel.store(target, addOffset(kernel, to, spread.lower[1] + first * spread.step[1]), spread.step[1], lane, values);
+      int64_t live = std::min(lanes, lastColumn - first);
+      Value values = loadLanes(kernel, source, addOffset(kernel, from, first), 1, live, lanes);
+      storeLanes(kernel, target, addOffset(kernel, to, spread.lower[1] + first * spread.step[1]), spread.step[1], live,
+                 values);
     }
   });
 }
@@ -111,13 +109,13 @@ void emitTranspose(KernelBuilder &kernel, int64_t rows, int64_t columns, int64_t
       Value from = add(kernel, addOffset(kernel, sourceBase, row * columns), column);
       SmallVector<Value> vectors;
       for (int64_t i = 0; i < lanes; ++i)
-        vectors.push_back(row + i < rows ? kernel.load(source, addOffset(kernel, from, i * columns), 1,
-                                                       Lane{{}, prefixMask(kernel, live, lanes), lanes})
-                                         : zeros(kernel, source.element, lanes));
+        vectors.push_back(row + i < rows
+                              ? loadLanes(kernel, source, addOffset(kernel, from, i * columns), 1, live, lanes)
+                              : zeros(kernel, source.element, lanes));
       vectors = transposeSquare(kernel, std::move(vectors));
       Value to = addOffset(kernel, add(kernel, targetBase, scaled(kernel, column, targetWidth)), row);
       for (int64_t i = 0; i < live; ++i)
-        kernel.store(target, addOffset(kernel, to, i * targetWidth), 1, Lane{{}, {}, lanes}, vectors[size_t(i)]);
+        storeLanes(kernel, target, addOffset(kernel, to, i * targetWidth), 1, lanes, vectors[size_t(i)]);
     };
     forLoop(kernel, i64(kernel, 0), i64(kernel, columns / lanes),
             [&](Value block) { square(scaled(kernel, block, lanes), lanes); });

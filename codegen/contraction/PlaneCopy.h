@@ -26,7 +26,4 @@ void emitPlaneSpread(KernelBuilder &kernel, const PlaneSpread &spread, int64_t l
 void emitTranspose(KernelBuilder &kernel, int64_t rows, int64_t columns, int64_t targetWidth, int64_t lanes,
                    Memory source, mlir::Value sourceBase, Memory target, mlir::Value targetBase);
 
-/// A vector mask of the first `live` of `lanes`; null when all are.
-mlir::Value prefixMask(KernelBuilder &kernel, int64_t live, int64_t lanes);
-
 } // namespace dlc::codegen

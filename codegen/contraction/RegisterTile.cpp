@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -50,6 +51,40 @@ void forLoop(KernelBuilder &kernel, Value lo, Value hi, llvm::function_ref<void(
   body(loop.getInductionVar());
 }
 
+Value prefixMask(KernelBuilder &kernel, int64_t live, int64_t lanes) {
+  if (live >= lanes)
+    return {};
+  SmallVector<bool> bits(size_t(lanes), false);
+  std::fill_n(bits.begin(), live, true);
+  OpBuilder &b = kernel.getBuilder();
+  TypedAttr value = DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits);
+  return arith::ConstantOp::create(b, kernel.getLoc(), value);
+}
+
+Value loadLanes(KernelBuilder &kernel, Memory memory, Value offset, int64_t stride, int64_t live, int64_t lanes) {
+  if (stride <= 1 || live >= lanes)
+    return kernel.load(memory, offset, stride, Lane{lanes, prefixMask(kernel, live, lanes)});
+  OpBuilder &b = kernel.getBuilder();
+  TypedAttr zeros =
+      DenseElementsAttr::get(VectorType::get({lanes}, memory.element), Attribute(b.getZeroAttr(memory.element)));
+  Value vector = arith::ConstantOp::create(b, kernel.getLoc(), zeros);
+  for (int64_t lane = 0; lane < live; ++lane) {
+    Value element = kernel.load(memory, addOffset(kernel, offset, lane * stride), 1, Lane{});
+    vector = vector::InsertOp::create(b, kernel.getLoc(), element, vector, lane);
+  }
+  return vector;
+}
+
+void storeLanes(KernelBuilder &kernel, Memory memory, Value offset, int64_t stride, int64_t live, Value vector) {
+  int64_t lanes = cast<VectorType>(vector.getType()).getDimSize(0);
+  if (stride == 1)
+    return kernel.store(memory, offset, Lane{lanes, prefixMask(kernel, live, lanes)}, vector);
+  for (int64_t lane = 0; lane < live; ++lane) {
+    Value element = vector::ExtractOp::create(kernel.getBuilder(), kernel.getLoc(), vector, lane);
+    kernel.store(memory, addOffset(kernel, offset, lane * stride), Lane{}, element);
+  }
+}
+
 TileSplit TileSplit::of(int64_t extent, int64_t most) {
   int64_t count = std::max<int64_t>(1, (extent + most - 1) / most);
   return {extent / count, extent % count, count - extent % count};
@@ -83,10 +118,7 @@ class TileEmitter {
 public:
   TileEmitter(KernelBuilder &kernel, const RegisterTile &tile, Memory a, Memory b)
       : kernel(kernel), b(kernel.getBuilder()), loc(kernel.getLoc()), tile(tile), a(a), bMemory(b),
-        vector(VectorType::get({tile.lanes}, tile.element)) {
-    for (const RegisterTile::Column &column : tile.columns)
-      masks.push_back(column.live < tile.lanes ? mask(column.live) : Value());
-  }
+        vector(VectorType::get({tile.lanes}, tile.element)) {}
 
   Accumulators constant(double value) {
     TypedAttr splat = DenseElementsAttr::get(vector, Attribute(b.getFloatAttr(tile.element, value)));
@@ -111,7 +143,8 @@ public:
     int64_t unroll = inner * kUnroll <= kUnrolledSteps ? kUnroll : 1;
     int64_t whole = extent / unroll * unroll;
     in = loopOver(whole, unroll, std::move(in), [&](Value i, Accumulators state) {
-      Value aHere = add(kernel, aBase, scaled(kernel, i, loop.a)), bHere = add(kernel, bBase, scaled(kernel, i, loop.b));
+      Value aHere = add(kernel, aBase, scaled(kernel, i, loop.a)),
+            bHere = add(kernel, bBase, scaled(kernel, i, loop.b));
       return unrolled(level, 0, unroll, aHere, bHere, std::move(state));
     });
     return unrolled(level, whole, extent, aBase, bBase, std::move(in));
@@ -136,18 +169,18 @@ private:
   Accumulators unrolled(size_t level, int64_t first, int64_t last, Value aBase, Value bBase, Accumulators state) {
     const ReductionLoop &loop = tile.loops[level];
     for (int64_t i = first; i < last; ++i)
-      state = sum(level + 1, addOffset(kernel, aBase, i * loop.a), addOffset(kernel, bBase, i * loop.b),
-                  std::move(state));
+      state =
+          sum(level + 1, addOffset(kernel, aBase, i * loop.a), addOffset(kernel, bBase, i * loop.b), std::move(state));
     return state;
   }
 
   Accumulators step(Value aBase, Value bBase, Accumulators state) {
     SmallVector<Value> columns;
-    for (auto [column, live] : llvm::zip(tile.columns, masks))
-      columns.push_back(
-          kernel.load(bMemory, addOffset(kernel, bBase, column.offset), tile.laneStride, Lane{{}, live, tile.lanes}));
+    for (const RegisterTile::Column &column : tile.columns)
+      columns.push_back(loadLanes(kernel, bMemory, addOffset(kernel, bBase, column.offset), tile.laneStride,
+                                  column.live, tile.lanes));
     for (size_t row = 0; row < tile.rows.size(); ++row) {
-      Value factor = kernel.load(a, addOffset(kernel, aBase, tile.rows[row]), 0, Lane{{}, {}, tile.lanes});
+      Value factor = kernel.load(a, addOffset(kernel, aBase, tile.rows[row]), 0, Lane{tile.lanes});
       for (size_t column = 0; column < columns.size(); ++column) {
         Value &accumulator = state[row * columns.size() + column];
         accumulator = math::FmaOp::create(b, loc, factor, columns[column], accumulator);
@@ -156,20 +189,12 @@ private:
     return state;
   }
 
-  Value mask(int64_t live) {
-    SmallVector<bool> bits(size_t(tile.lanes), false);
-    std::fill_n(bits.begin(), live, true);
-    TypedAttr value = DenseElementsAttr::get(VectorType::get({tile.lanes}, b.getI1Type()), bits);
-    return arith::ConstantOp::create(b, loc, value);
-  }
-
   KernelBuilder &kernel;
   OpBuilder &b;
   Location loc;
   const RegisterTile &tile;
   Memory a, bMemory;
   VectorType vector;
-  SmallVector<Value> masks;
 };
 
 } // namespace

@@ -17,8 +17,8 @@ struct ReductionLoop {
 /// `rows` x `columns` accumulators held in vector registers while the terms of a sum stream by:
 ///   acc[r][c] = sum over the loops of A[base + rows[r] + …] * B[base + columns[c].offset + … + lane * laneStride]
 /// Each accumulator is one fma chain from 0 in the order of the loops, so neither the tile's shape nor the vector width
-/// changes a bit of the result. With `blocks` > 1 the outermost loop is cut into that many equal pieces (the last may be
-/// shorter) whose sums are added in order.
+/// changes a bit of the result. With `blocks` > 1 the outermost loop is cut into that many equal pieces (the last may
+/// be shorter) whose sums are added in order.
 struct RegisterTile {
   struct Column {
     int64_t offset;
@@ -55,6 +55,15 @@ mlir::Value i64(KernelBuilder &kernel, int64_t value);
 mlir::Value addOffset(KernelBuilder &kernel, mlir::Value base, int64_t offset);
 mlir::Value add(KernelBuilder &kernel, mlir::Value a, mlir::Value b);
 mlir::Value scaled(KernelBuilder &kernel, mlir::Value value, int64_t factor);
+
+/// The first `live` of `lanes` elements at offset, offset + stride, …; the other lanes are 0 and not read.
+mlir::Value loadLanes(KernelBuilder &kernel, Memory memory, mlir::Value offset, int64_t stride, int64_t live,
+                      int64_t lanes);
+/// Stores the first `live` of the vector's elements at offset, offset + stride, …
+void storeLanes(KernelBuilder &kernel, Memory memory, mlir::Value offset, int64_t stride, int64_t live,
+                mlir::Value vector);
+/// A vector mask of the first `live` of `lanes`; null when all are.
+mlir::Value prefixMask(KernelBuilder &kernel, int64_t live, int64_t lanes);
 
 /// for (i = lo; i < hi; ++i) body(i)
 void forLoop(KernelBuilder &kernel, mlir::Value lo, mlir::Value hi, llvm::function_ref<void(mlir::Value)> body);
