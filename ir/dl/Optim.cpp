@@ -1,5 +1,8 @@
 #include "dlc/ir/Optim.h"
 
+#include "AxisBuilder.h"
+#include "dlc/ir/Math.h"
+
 using namespace mlir;
 using namespace dlc::dl;
 
@@ -64,3 +67,61 @@ LogicalResult AdamWOp::inferReturnTypes(MLIRContext *, std::optional<Location>, 
 }
 LogicalResult AdamOp::verify() { return verifyAdam(*this); }
 LogicalResult AdamWOp::verify() { return verifyAdam(*this); }
+
+namespace {
+
+/// Arithmetic on tensors of the parameter's type, and on f64 scalars that enter it rounded once.
+class UpdateBuilder : public TensorBuilder {
+public:
+  UpdateBuilder(OpBuilder &builder, Operation *op)
+      : TensorBuilder(builder, op->getLoc()), parameter(typeOf(op->getOperand(0))) {}
+
+  /// A scalar in the parameter's type and shape.
+  Value spread(Value scalar) {
+    Value rounded = cast(scalar, parameter.getElementType());
+    return getBuilder().createOrFold<BroadcastOp>(getLoc(), parameter, rounded, ArrayRef<int64_t>{});
+  }
+  /// 1 - beta^step
+  Value biasCorrection(Value beta, Value step) {
+    Value exponent = cast(step, getBuilder().getF64Type());
+    return sub(1, PowOp::create(getBuilder(), getLoc(), beta, exponent));
+  }
+
+private:
+  RankedTensorType parameter;
+};
+
+} // namespace
+
+SmallVector<Value> SgdOp::decompose(OpBuilder &b) {
+  UpdateBuilder t(b, *this);
+  Value p = getP(), d = t.add(getG(), t.mul(t.spread(getWeightDecay()), p));
+  SmallVector<Value> results(1);
+  if (getBuffer()) {
+    Value momentum = t.spread(getMomentum());
+    Value buffer = t.add(t.mul(momentum, getBuffer()), d);
+    results.push_back(buffer);
+    d = getNesterov() ? t.add(d, t.mul(momentum, buffer)) : buffer;
+  }
+  results[0] = t.sub(p, t.mul(t.spread(getLr()), d));
+  return results;
+}
+
+template <typename Op>
+static SmallVector<Value> decomposeAdam(Op op, OpBuilder &b, bool decoupled) {
+  UpdateBuilder t(b, op);
+  Value p = op.getP(), d = op.getG(), lr = op.getLr(), decay = op.getWeightDecay();
+  if (decoupled)
+    p = t.mul(p, t.spread(t.sub(1, t.mul(lr, decay))));
+  else
+    d = t.add(d, t.mul(t.spread(decay), p));
+  Value m = t.add(op.getM(), t.mul(t.spread(t.sub(1, op.getBeta1())), t.sub(d, op.getM())));
+  Value v = t.add(t.mul(t.spread(op.getBeta2()), op.getV()), t.mul(t.mul(t.spread(t.sub(1, op.getBeta2())), d), d));
+  Value size = t.spread(t.div(lr, t.biasCorrection(op.getBeta1(), op.getStep())));
+  Value root = t.spread(t.sqrt(t.biasCorrection(op.getBeta2(), op.getStep())));
+  Value denominator = t.add(t.div(t.sqrt(v), root), t.spread(op.getEps()));
+  return {t.sub(p, t.div(t.mul(size, m), denominator)), m, v};
+}
+
+SmallVector<Value> AdamOp::decompose(OpBuilder &b) { return decomposeAdam(*this, b, false); }
+SmallVector<Value> AdamWOp::decompose(OpBuilder &b) { return decomposeAdam(*this, b, true); }

@@ -1,6 +1,11 @@
 #include "dlc/ir/Pool.h"
 
 #include "Axes.h"
+#include "dlc/ir/Elementwise.h"
+#include "dlc/ir/Shape.h"
+#include "dlc/ir/TensorBuilder.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace dlc::dl;
@@ -155,5 +160,72 @@ LogicalResult AvgPoolGradOp::buildAdjoint(AdjointBuilder &b) {
   if (b.cotangent())
     b.addTo(0, AvgPoolOp::create(b.getBuilder(), b.getLoc(), getDy().getType(), b.cotangent().value, getKernel(),
                                  getStrides(), getPaddingLo(), getPaddingHi(), getCeilMode(), getCountIncludePad()));
+  return success();
+}
+
+namespace {
+
+/// Picks, for each window of x, the element of another tensor of x's shape at the window's first maximum: the adjoint
+/// of max_pool_grad by dy. One strided slice of the padded tensors for each place in the window.
+class FirstMaximum {
+public:
+  FirstMaximum(OpBuilder &builder, Location location, RankedTensorType x, PoolDims dims)
+      : builder(builder), t(builder, location), x(x), dims(dims) {
+    for (int axis = 0; axis < 2; ++axis) {
+      lo[2 + axis] = dims.paddingLo[axis];
+      reach[axis] = (dims.out[axis] - 1) * dims.stride[axis] + dims.kernel[axis];
+      hi[2 + axis] = std::max<int64_t>(0, reach[axis] - dims.paddingLo[axis] - dims.in[axis]);
+    }
+  }
+
+  Value pick(Value values, Value from) {
+    Value padded = pad(values, -std::numeric_limits<double>::infinity()), paddedFrom = pad(from, 0);
+    Value inside = pad(t.splat(1, x.clone(builder.getI1Type())), 0);
+    Value best, chosen, found;
+    for (int64_t p = 0; p < dims.kernel[0]; ++p)
+      for (int64_t q = 0; q < dims.kernel[1]; ++q) {
+        Value value = place(padded, p, q), candidate = place(paddedFrom, p, q), valid = place(inside, p, q);
+        if (!best) {
+          best = value, chosen = candidate, found = valid;
+          continue;
+        }
+        Value nan = t.logicalAnd(t.ne(value, value), t.eq(best, best));
+        Value better = either(either(t.gt(value, best), nan), t.logicalNot(found));
+        better = t.logicalAnd(better, valid);
+        best = t.select(better, value, best);
+        chosen = t.select(better, candidate, chosen);
+        found = either(found, valid);
+      }
+    return chosen;
+  }
+
+private:
+  Value either(Value a, Value b) { return OrOp::create(builder, t.getLoc(), a, b); }
+  Value pad(Value value, double with) {
+    Value scalar = t.splat(with, RankedTensorType::get({}, typeOf(value).getElementType()));
+    return builder.createOrFold<PadOp>(t.getLoc(), value, scalar, lo, hi, none);
+  }
+  /// The element at (p, q) of every window.
+  Value place(Value value, int64_t p, int64_t q) {
+    int64_t starts[] = {0, 0, p, q}, strides[] = {1, 1, dims.stride[0], dims.stride[1]};
+    int64_t limits[] = {x.getDimSize(0), x.getDimSize(1), p + reach[0] - dims.kernel[0] + 1,
+                        q + reach[1] - dims.kernel[1] + 1};
+    return SliceOp::create(builder, t.getLoc(), value, starts, limits, strides);
+  }
+
+  OpBuilder &builder;
+  TensorBuilder t;
+  RankedTensorType x;
+  PoolDims dims;
+  int64_t lo[4] = {0, 0, 0, 0}, hi[4] = {0, 0, 0, 0}, none[4] = {0, 0, 0, 0}, reach[2];
+};
+
+} // namespace
+
+bool MaxPoolGradOp::isDifferentiable(unsigned operand) { return operand == 1; }
+
+LogicalResult MaxPoolGradOp::buildAdjoint(AdjointBuilder &b) {
+  if (b.cotangent())
+    b.addTo(1, FirstMaximum(b.getBuilder(), b.getLoc(), typeOf(getX()), getDims()).pick(getX(), b.cotangent().value));
   return success();
 }

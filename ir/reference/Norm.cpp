@@ -2,7 +2,37 @@
 
 #include "reference/Registry.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace dlc::dl;
 
-void dlc::dl::registerReferenceNorm(ReferenceRegistry &) {}
+/// Along the axis: y = exp(x - max) / sum or its logarithm.
+template <class Op>
+static void normalize(Op op, ReferenceOperands x, ReferenceResults y, bool logarithm) {
+  ArrayRef<int64_t> shape = x[0].shape();
+  int64_t n = shape[op.getAxis()], stride = rowMajorStrides(shape)[op.getAxis()];
+  for (int64_t first = 0; first < x[0].size(); ++first) {
+    if (first / stride % n != 0)
+      continue;
+    double max = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      double value = x[0].floats[first + k * stride];
+      max = std::isnan(value) || value > max ? value : max;
+    }
+    for (int64_t k = 0; k < n; ++k)
+      sum += std::exp(x[0].floats[first + k * stride] - max);
+    for (int64_t k = 0; k < n; ++k) {
+      double shifted = x[0].floats[first + k * stride] - max;
+      y[0].floats[first + k * stride] = logarithm ? shifted - std::log(sum) : std::exp(shifted) / sum;
+    }
+  }
+}
+
+void dlc::dl::registerReferenceNorm(ReferenceRegistry &registry) {
+  registry.add<SoftmaxOp>(
+      [](SoftmaxOp op, ReferenceOperands x, ReferenceResults y) { normalize(op, x, y, /*logarithm=*/false); });
+  registry.add<LogSoftmaxOp>(
+      [](LogSoftmaxOp op, ReferenceOperands x, ReferenceResults y) { normalize(op, x, y, /*logarithm=*/true); });
+}

@@ -3,7 +3,7 @@
 
 include "dlc/ir/DlAttrs.td"
 
-def Dl_CrossEntropyOp : Dl_PureOp<"cross_entropy", [InferTypeOpAdaptor]> {
+def Dl_CrossEntropyOp : Dl_PureOp<"cross_entropy", [InferTypeOpAdaptor, Kept, Diff]> {
   let summary = "Cross-entropy of logits [N, C] against class indices [N]";
   let description = [{
     loss[i] = (1 - s) * -logp[i, target[i]] + s * mean over c of -logp[i, c], logp = log_softmax(logits), s = label_smoothing.
@@ -16,7 +16,7 @@ def Dl_CrossEntropyOp : Dl_PureOp<"cross_entropy", [InferTypeOpAdaptor]> {
   let assemblyFormat = "$logits `,` $target attr-dict `:` functional-type(operands, $loss)";
 }
 
-def Dl_MseOp : Dl_PureOp<"mse", [NamesBothTypes, InferTypeOpAdaptor]> {
+def Dl_MseOp : Dl_PureOp<"mse", [NamesBothTypes, InferTypeOpAdaptor, Decomposes]> {
   let summary = "Squared difference (x - target)^2: its mean, sum, or (none) each";
   let arguments = (ins Dl_FloatTensor:$x, Dl_FloatTensor:$target,
                        DefaultValuedAttr<Dl_LossReductionAttr, "::dlc::dl::LossReduction::Mean">:$reduction);

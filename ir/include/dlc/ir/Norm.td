@@ -3,7 +3,7 @@
 
 include "dlc/ir/DlBase.td"
 
-class Dl_AxisNorm<string mnemonic, string text> : Dl_PureOp<mnemonic, [SameOperandsAndResultType]> {
+class Dl_AxisNorm<string mnemonic, string text> : Dl_PureOp<mnemonic, [SameOperandsAndResultType, Kept, Diff]> {
   let summary = text;
   let arguments = (ins Dl_FloatTensor:$x, I64Attr:$axis);
   let results = (outs Dl_FloatTensor:$y);

@@ -9,7 +9,7 @@ def Dl_HyperScalar : RankedTensorOf<[F64]>;
 def Dl_StepScalar : RankedTensorOf<[I64]>;
 
 class Dl_Update<string mnemonic, string text, list<Trait> traits = []>
-    : Dl_PureOp<mnemonic, !listconcat([InferTypeOpAdaptor, NonDifferentiable], traits)> {
+    : Dl_PureOp<mnemonic, !listconcat([InferTypeOpAdaptor, Decomposes, NonDifferentiable], traits)> {
   let summary = text;
   let hasVerifier = 1;
 }

@@ -27,7 +27,7 @@ def Dl_MaxPoolOp : Dl_Pool<"max_pool", "Maximum over 2-D windows of NCHW; NaN wi
 }
 
 def Dl_MaxPoolGradOp : Dl_Pool<"max_pool_grad", "Gradient of max_pool(x): dy goes to the first maximum of each window",
-    (ins Dl_FloatTensor:$x, Dl_FloatTensor:$dy), (ins), "$x `,` $dy", [InferTypeOpAdaptor]> {
+    (ins Dl_FloatTensor:$x, Dl_FloatTensor:$dy), (ins), "$x `,` $dy", [InferTypeOpAdaptor, DiffSome]> {
   let description = [{
     First in row-major order of the window; a NaN counts as maximum, the first NaN wins. An element that wins several windows
     gets the sum, in row-major order of the windows. Linear in dy; its derivative by x is 0.}];
