@@ -1,8 +1,71 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
-// CHECK-LABEL: func.func @avg_pool
+// CHECK-LABEL: func.func @avg_pool(
 // CHECK: dl.avg_pool %{{.*}} count_include_pad kernel [3, 2] strides [2, 1] padding_lo [1, 0] padding_hi [1, 0] ceil_mode : (tensor<2x3x6x5xf32>) -> tensor<2x3x4x4xf32>
-func.func @avg_pool(%x: tensor<2x3x6x5xf32>) -> tensor<2x3x4x4xf32> {
+func.func @avg_pool(%x: tensor<2x3x6x5xf32>) -> tensor<2x3x4x4xf32> attributes {dl.check_gradient} {
   %y = dl.avg_pool %x count_include_pad kernel [3, 2] strides [2, 1] padding_lo [1, 0] padding_hi [1, 0] ceil_mode : (tensor<2x3x6x5xf32>) -> tensor<2x3x4x4xf32>
   return %y : tensor<2x3x4x4xf32>
+}
+
+func.func @without_padding(%x: tensor<2x3x6x5xf64>) -> tensor<2x3x4x4xf64> attributes {dl.check_gradient} {
+  %y = dl.avg_pool %x kernel [3, 2] strides [2, 1] padding_lo [1, 0] padding_hi [1, 0] ceil_mode : (tensor<2x3x6x5xf64>) -> tensor<2x3x4x4xf64>
+  return %y : tensor<2x3x4x4xf64>
+}
+
+// GRAD-21
+func.func @ceil(
+    %x: tensor<1x1x3x3xf64> {dl.value = dense<[[[[0.0,1.0,2.0],[3.0,4.0,5.0],[6.0,7.0,8.0]]]]> : tensor<1x1x3x3xf64>}) -> tensor<1x1x2x2xf64>
+    attributes {dl.expect = dense<[[[[2.0,3.5],[6.5,8.0]]]]> : tensor<1x1x2x2xf64>, dl.check_gradient} {
+  %y = dl.avg_pool %x count_include_pad kernel [2, 2] strides [2, 2] padding_lo [0, 0] padding_hi [0, 0] ceil_mode : (tensor<1x1x3x3xf64>) -> tensor<1x1x2x2xf64>
+  return %y : tensor<1x1x2x2xf64>
+}
+
+// GRAD-21
+func.func @ceil_gradient(
+    %x: tensor<1x1x3x3xf64> {dl.value = dense<[[[[0.0,1.0,2.0],[3.0,4.0,5.0],[6.0,7.0,8.0]]]]> : tensor<1x1x3x3xf64>}) -> tensor<1x1x3x3xf64>
+    attributes {dl.expect = dense<[[[[0.25,0.25,0.5],[0.25,0.25,0.5],[0.5,0.5,1.0]]]]> : tensor<1x1x3x3xf64>} {
+  %y = dl.avg_pool %x count_include_pad kernel [2, 2] strides [2, 2] padding_lo [0, 0] padding_hi [0, 0] ceil_mode : (tensor<1x1x3x3xf64>) -> tensor<1x1x2x2xf64>
+  %s = dl.reduce_sum %y over [0, 1, 2, 3] : (tensor<1x1x2x2xf64>) -> tensor<f64>
+  %g = dl.gradient %s wrt %x : tensor<f64>, tensor<1x1x3x3xf64>
+  return %g : tensor<1x1x3x3xf64>
+}
+
+// SHAPE-19
+func.func @window_in_the_padding_is_dropped(
+    %x: tensor<1x1x1x5xf64> {dl.value = dense<[[[[1.0,2.0,3.0,4.0,5.0]]]]> : tensor<1x1x1x5xf64>}) -> tensor<1x1x1x3xf64>
+    attributes {dl.expect = dense<[[[[0.5,2.5,4.5]]]]> : tensor<1x1x1x3xf64>, dl.check_gradient} {
+  %y = dl.avg_pool %x count_include_pad kernel [1, 2] strides [1, 2] padding_lo [0, 1] padding_hi [0, 1] ceil_mode : (tensor<1x1x1x5xf64>) -> tensor<1x1x1x3xf64>
+  return %y : tensor<1x1x1x3xf64>
+}
+
+// SHAPE-19
+func.func @seventeen(%x: tensor<1x1x1x17xf64>) -> tensor<1x1x1x9xf64> attributes {dl.check_gradient} {
+  %y = dl.avg_pool %x count_include_pad kernel [1, 2] strides [1, 2] padding_lo [0, 1] padding_hi [0, 1] ceil_mode : (tensor<1x1x1x17xf64>) -> tensor<1x1x1x9xf64>
+  return %y : tensor<1x1x1x9xf64>
+}
+
+func.func @padding_not_counted(
+    %x: tensor<1x1x1x5xf64> {dl.value = dense<[[[[1.0,2.0,3.0,4.0,5.0]]]]> : tensor<1x1x1x5xf64>}) -> tensor<1x1x1x3xf64>
+    attributes {dl.expect = dense<[[[[1.0,2.5,4.5]]]]> : tensor<1x1x1x3xf64>, dl.check_gradient} {
+  %y = dl.avg_pool %x kernel [1, 2] strides [1, 2] padding_lo [0, 1] padding_hi [0, 1] ceil_mode : (tensor<1x1x1x5xf64>) -> tensor<1x1x1x3xf64>
+  return %y : tensor<1x1x1x3xf64>
+}
+
+// The last window has one element, one of padding, and one that ceil mode adds.
+func.func @ceil_over_padding(
+    %x: tensor<1x1x1x4xf64> {dl.value = dense<[[[[1.0,2.0,3.0,4.0]]]]> : tensor<1x1x1x4xf64>}) -> tensor<1x1x1x3xf64>
+    attributes {dl.expect = dense<[[[[1.0,3.0,2.0]]]]> : tensor<1x1x1x3xf64>, dl.check_gradient} {
+  %y = dl.avg_pool %x count_include_pad kernel [1, 3] strides [1, 2] padding_lo [0, 1] padding_hi [0, 1] ceil_mode : (tensor<1x1x1x4xf64>) -> tensor<1x1x1x3xf64>
+  return %y : tensor<1x1x1x3xf64>
+}
+
+func.func @second_order(
+    %x: tensor<1x2x4x5xf64> {dl.test = "any"}) -> tensor<1x2x4x5xf64>
+    attributes {dl.check_gradient} {
+  %y = dl.avg_pool %x kernel [2, 3] strides [2, 2] padding_lo [1, 1] padding_hi [1, 0] : (tensor<1x2x4x5xf64>) -> tensor<1x2x3x2xf64>
+  %y2 = dl.mul %y, %y : tensor<1x2x3x2xf64>
+  %s = dl.reduce_sum %y2 over [0, 1, 2, 3] : (tensor<1x2x3x2xf64>) -> tensor<f64>
+  %g = dl.gradient %s wrt %x : tensor<f64>, tensor<1x2x4x5xf64>
+  return %g : tensor<1x2x4x5xf64>
 }

@@ -1,8 +1,55 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
-// CHECK-LABEL: func.func @conv
+// CHECK-LABEL: func.func @conv(
 // CHECK: dl.conv %{{.*}}, %{{.*}} strides [2, 1] padding_lo [1, 0] padding_hi [0, 1] : (tensor<2x3x5x6xf32>, tensor<4x3x2x3xf32>) -> tensor<2x4x3x5xf32>
-func.func @conv(%x: tensor<2x3x5x6xf32>, %w: tensor<4x3x2x3xf32>) -> tensor<2x4x3x5xf32> {
+func.func @conv(
+    %x: tensor<2x3x5x6xf32>,
+    %w: tensor<4x3x2x3xf32>) -> tensor<2x4x3x5xf32>
+    attributes {dl.check_gradient} {
   %y = dl.conv %x, %w strides [2, 1] padding_lo [1, 0] padding_hi [0, 1] : (tensor<2x3x5x6xf32>, tensor<4x3x2x3xf32>) -> tensor<2x4x3x5xf32>
   return %y : tensor<2x4x3x5xf32>
+}
+
+func.func @values(
+    %x: tensor<1x1x3x3xf64> {dl.value = dense<[[[[1.0,2.0,3.0],[4.0,5.0,6.0],[7.0,8.0,9.0]]]]> : tensor<1x1x3x3xf64>},
+    %w: tensor<1x1x2x2xf64> {dl.value = dense<[[[[1.0,0.0],[0.0,-1.0]]]]> : tensor<1x1x2x2xf64>}) -> tensor<1x1x2x2xf64>
+    attributes {dl.expect = dense<-4.0> : tensor<1x1x2x2xf64>, dl.check_gradient} {
+  %y = dl.conv %x, %w strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<1x1x3x3xf64>, tensor<1x1x2x2xf64>) -> tensor<1x1x2x2xf64>
+  return %y : tensor<1x1x2x2xf64>
+}
+
+func.func @padded(
+    %x: tensor<1x1x2x2xf64> {dl.value = dense<[[[[1.0,2.0],[3.0,4.0]]]]> : tensor<1x1x2x2xf64>},
+    %w: tensor<1x1x3x3xf64> {dl.value = dense<1.0> : tensor<1x1x3x3xf64>}) -> tensor<1x1x2x2xf64>
+    attributes {dl.expect = dense<10.0> : tensor<1x1x2x2xf64>, dl.check_gradient} {
+  %y = dl.conv %x, %w strides [1, 1] padding_lo [1, 1] padding_hi [1, 1] : (tensor<1x1x2x2xf64>, tensor<1x1x3x3xf64>) -> tensor<1x1x2x2xf64>
+  return %y : tensor<1x1x2x2xf64>
+}
+
+func.func @unused_rows(
+    %x: tensor<1x2x6x5xf64>,
+    %w: tensor<2x2x2x2xf64>) -> tensor<1x2x2x2xf64>
+    attributes {dl.check_gradient} {
+  %y = dl.conv %x, %w strides [3, 2] padding_lo [0, 0] padding_hi [0, 0] : (tensor<1x2x6x5xf64>, tensor<2x2x2x2xf64>) -> tensor<1x2x2x2xf64>
+  return %y : tensor<1x2x2x2xf64>
+}
+
+func.func @empty_batch(
+    %x: tensor<0x2x4x4xf64>,
+    %w: tensor<3x2x3x3xf64>) -> tensor<0x3x2x2xf64>
+    attributes {dl.check_gradient} {
+  %y = dl.conv %x, %w strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<0x2x4x4xf64>, tensor<3x2x3x3xf64>) -> tensor<0x3x2x2xf64>
+  return %y : tensor<0x3x2x2xf64>
+}
+
+func.func @second_order(
+    %x: tensor<1x2x3x3xf64>,
+    %w: tensor<2x2x2x2xf64>) -> (tensor<1x2x3x3xf64>, tensor<2x2x2x2xf64>)
+    attributes {dl.check_gradient} {
+  %y = dl.conv %x, %w strides [1, 2] padding_lo [1, 0] padding_hi [0, 1] : (tensor<1x2x3x3xf64>, tensor<2x2x2x2xf64>) -> tensor<1x2x3x2xf64>
+  %y2 = dl.mul %y, %y : tensor<1x2x3x2xf64>
+  %s = dl.reduce_sum %y2 over [0, 1, 2, 3] : (tensor<1x2x3x2xf64>) -> tensor<f64>
+  %g:2 = dl.gradient %s wrt %x, %w : tensor<f64>, tensor<1x2x3x3xf64>, tensor<2x2x2x2xf64>
+  return %g#0, %g#1 : tensor<1x2x3x3xf64>, tensor<2x2x2x2xf64>
 }

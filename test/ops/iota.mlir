@@ -1,8 +1,14 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
-// CHECK-LABEL: func.func @iota
+// CHECK-LABEL: func.func @iota(
 // CHECK: dl.iota axis 1 : tensor<2x3xi64>
-func.func @iota() -> tensor<2x3xi64> {
+func.func @iota() -> tensor<2x3xi64> attributes {dl.expect = dense<[[0,1,2],[0,1,2]]> : tensor<2x3xi64>} {
   %y = dl.iota axis 1 : tensor<2x3xi64>
   return %y : tensor<2x3xi64>
+}
+
+func.func @floats() -> tensor<2x2xf32> attributes {dl.expect = dense<[[0.0,0.0],[1.0,1.0]]> : tensor<2x2xf32>} {
+  %y = dl.iota axis 0 : tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
 }

@@ -1,8 +1,36 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
-// CHECK-LABEL: func.func @log_softmax
+// CHECK-LABEL: func.func @log_softmax(
 // CHECK: dl.log_softmax %{{.*}} axis 0 : tensor<3x4xf32>
-func.func @log_softmax(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
+func.func @log_softmax(%x: tensor<3x4xf32>) -> tensor<3x4xf32> attributes {dl.check_gradient} {
   %y = dl.log_softmax %x axis 0 : tensor<3x4xf32>
   return %y : tensor<3x4xf32>
+}
+
+func.func @inner_axis(%x: tensor<2x3x4xf64>) -> tensor<2x3x4xf64> attributes {dl.check_gradient} {
+  %y = dl.log_softmax %x axis 1 : tensor<2x3x4xf64>
+  return %y : tensor<2x3x4xf64>
+}
+
+func.func @large(
+    %x: tensor<1x2xf64> {dl.value = dense<[[1000.0,1000.0]]> : tensor<1x2xf64>}) -> tensor<1x2xf64>
+    attributes {dl.expect = dense<-0.69314718055994529> : tensor<1x2xf64>} {
+  %y = dl.log_softmax %x axis 1 : tensor<1x2xf64>
+  return %y : tensor<1x2xf64>
+}
+
+func.func @far_apart(
+    %x: tensor<1x2xf64> {dl.value = dense<[[0.0,1000.0]]> : tensor<1x2xf64>}) -> tensor<1x2xf64>
+    attributes {dl.expect = dense<[[-1000.0,0.0]]> : tensor<1x2xf64>} {
+  %y = dl.log_softmax %x axis 1 : tensor<1x2xf64>
+  return %y : tensor<1x2xf64>
+}
+
+func.func @second_order(%x: tensor<2x3xf64>) -> tensor<2x3xf64> attributes {dl.check_gradient} {
+  %y = dl.log_softmax %x axis 1 : tensor<2x3xf64>
+  %y2 = dl.mul %y, %y : tensor<2x3xf64>
+  %s = dl.reduce_sum %y2 over [0, 1] : (tensor<2x3xf64>) -> tensor<f64>
+  %g = dl.gradient %s wrt %x : tensor<f64>, tensor<2x3xf64>
+  return %g : tensor<2x3xf64>
 }

@@ -1,8 +1,20 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
-// CHECK-LABEL: func.func @max_pool_grad
+// CHECK-LABEL: func.func @max_pool_grad(
 // CHECK: dl.max_pool_grad %{{.*}}, %{{.*}} kernel [3, 2] strides [2, 1] padding_lo [1, 0] padding_hi [1, 0] ceil_mode : (tensor<2x3x6x5xf32>, tensor<2x3x4x4xf32>) -> tensor<2x3x6x5xf32>
-func.func @max_pool_grad(%x: tensor<2x3x6x5xf32>, %dy: tensor<2x3x4x4xf32>) -> tensor<2x3x6x5xf32> {
+func.func @max_pool_grad(
+    %x: tensor<2x3x6x5xf32> {dl.test = "distinct"},
+    %dy: tensor<2x3x4x4xf32>) -> tensor<2x3x6x5xf32>
+    attributes {dl.check_gradient = [1]} {
   %y = dl.max_pool_grad %x, %dy kernel [3, 2] strides [2, 1] padding_lo [1, 0] padding_hi [1, 0] ceil_mode : (tensor<2x3x6x5xf32>, tensor<2x3x4x4xf32>) -> tensor<2x3x6x5xf32>
   return %y : tensor<2x3x6x5xf32>
+}
+
+func.func @first_nan_wins(
+    %x: tensor<1x1x1x4xf64> {dl.value = dense<[[[[1.0,0x7FF8000000000000,5.0,0x7FF8000000000000]]]]> : tensor<1x1x1x4xf64>}) -> tensor<1x1x1x4xf64>
+    attributes {dl.expect = dense<[[[[0.0,2.0,0.0,0.0]]]]> : tensor<1x1x1x4xf64>} {
+  %dy = dl.constant dense<2.0> : tensor<1x1x1x1xf64>
+  %y = dl.max_pool_grad %x, %dy kernel [1, 4] strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<1x1x1x4xf64>, tensor<1x1x1x1xf64>) -> tensor<1x1x1x4xf64>
+  return %y : tensor<1x1x1x4xf64>
 }

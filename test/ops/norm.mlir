@@ -1,8 +1,43 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
-// CHECK-LABEL: func.func @norm
+// CHECK-LABEL: func.func @norm(
 // CHECK: dl.norm %{{.*}} over [0, 1] : (tensor<3x4xf32>) -> tensor<f32>
-func.func @norm(%x: tensor<3x4xf32>) -> tensor<f32> {
+func.func @norm(%x: tensor<3x4xf32>) -> tensor<f32> attributes {dl.check_gradient} {
   %y = dl.norm %x over [0, 1] : (tensor<3x4xf32>) -> tensor<f32>
   return %y : tensor<f32>
+}
+
+func.func @values(
+    %x: tensor<2x2xf64> {dl.value = dense<[[3.0,4.0],[5.0,12.0]]> : tensor<2x2xf64>}) -> tensor<2xf64>
+    attributes {dl.expect = dense<[5.0,13.0]> : tensor<2xf64>, dl.check_gradient} {
+  %y = dl.norm %x over [1] : (tensor<2x2xf64>) -> tensor<2xf64>
+  return %y : tensor<2xf64>
+}
+
+func.func @second_order(%x: tensor<2x3xf64> {dl.test = "nonzero"}) -> tensor<2x3xf64> attributes {dl.check_gradient} {
+  %y = dl.norm %x over [1] : (tensor<2x3xf64>) -> tensor<2xf64>
+  %y2 = dl.mul %y, %y : tensor<2xf64>
+  %s = dl.reduce_sum %y2 over [0] : (tensor<2xf64>) -> tensor<f64>
+  %g = dl.gradient %s wrt %x : tensor<f64>, tensor<2x3xf64>
+  return %g : tensor<2x3xf64>
+}
+
+// GRAD-05 (a)
+func.func @at_zero(
+    %x: tensor<2xf64> {dl.value = dense<[0.0,0.0]> : tensor<2xf64>}) -> tensor<2xf64>
+    attributes {dl.expect = dense<[0.0,0.0]> : tensor<2xf64>} {
+  %y = dl.norm %x over [0] : (tensor<2xf64>) -> tensor<f64>
+  %g = dl.gradient %y wrt %x : tensor<f64>, tensor<2xf64>
+  return %g : tensor<2xf64>
+}
+
+// GRAD-05 (b)
+func.func @squared_at_zero(
+    %x: tensor<2xf64> {dl.value = dense<[0.0,0.0]> : tensor<2xf64>}) -> tensor<2xf64>
+    attributes {dl.expect = dense<[0.0,0.0]> : tensor<2xf64>} {
+  %n = dl.norm %x over [0] : (tensor<2xf64>) -> tensor<f64>
+  %y = dl.mul %n, %n : tensor<f64>
+  %g = dl.gradient %y wrt %x : tensor<f64>, tensor<2xf64>
+  return %g : tensor<2xf64>
 }

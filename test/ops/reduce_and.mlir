@@ -1,8 +1,18 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
-// CHECK-LABEL: func.func @reduce_and
-// CHECK: dl.reduce_and %{{.*}} over [1] : (tensor<3x4xi1>) -> tensor<3xi1>
-func.func @reduce_and(%x: tensor<3x4xi1>) -> tensor<3xi1> {
-  %y = dl.reduce_and %x over [1] : (tensor<3x4xi1>) -> tensor<3xi1>
+// CHECK-LABEL: func.func @reduce_and(
+// CHECK: dl.reduce_and %{{.*}} over [1] : (tensor<3x2xi1>) -> tensor<3xi1>
+func.func @reduce_and(
+    %x: tensor<3x2xi1> {dl.value = dense<[[1,1],[1,0],[0,0]]> : tensor<3x2xi1>}) -> tensor<3xi1>
+    attributes {dl.expect = dense<[1,0,0]> : tensor<3xi1>} {
+  %y = dl.reduce_and %x over [1] : (tensor<3x2xi1>) -> tensor<3xi1>
   return %y : tensor<3xi1>
+}
+
+func.func @empty_axis(
+    %x: tensor<2x0xi1> {dl.value = dense<> : tensor<2x0xi1>}) -> tensor<2xi1>
+    attributes {dl.expect = dense<true> : tensor<2xi1>} {
+  %y = dl.reduce_and %x over [1] : (tensor<2x0xi1>) -> tensor<2xi1>
+  return %y : tensor<2xi1>
 }

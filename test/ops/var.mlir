@@ -1,8 +1,66 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
-// CHECK-LABEL: func.func @var
+// CHECK-LABEL: func.func @var(
 // CHECK: dl.var %{{.*}} over [0] correction 1.000000e+00 : (tensor<3x4xf32>) -> tensor<4xf32>
-func.func @var(%x: tensor<3x4xf32>) -> tensor<4xf32> {
+func.func @var(%x: tensor<3x4xf32>) -> tensor<4xf32> attributes {dl.check_gradient} {
   %y = dl.var %x over [0] correction 1.000000e+00 : (tensor<3x4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
+}
+
+func.func @values(
+    %x: tensor<1x4xf64> {dl.value = dense<[[1.0,2.0,3.0,6.0]]> : tensor<1x4xf64>}) -> tensor<1xf64>
+    attributes {dl.expect = dense<[3.5]> : tensor<1xf64>, dl.check_gradient} {
+  %y = dl.var %x over [1] correction 0.000000e+00 : (tensor<1x4xf64>) -> tensor<1xf64>
+  return %y : tensor<1xf64>
+}
+
+// NUM-11
+func.func @constant_rows(
+    %x: tensor<1x256xf32> {dl.value = dense<1234.0> : tensor<1x256xf32>}) -> tensor<1xf32>
+    attributes {dl.expect = dense<0.0> : tensor<1xf32>} {
+  %y = dl.var %x over [1] correction 0.000000e+00 : (tensor<1x256xf32>) -> tensor<1xf32>
+  return %y : tensor<1xf32>
+}
+
+func.func @second_order(%x: tensor<2x3xf64> {dl.test = "any"}) -> tensor<2x3xf64> attributes {dl.check_gradient} {
+  %y = dl.var %x over [1] correction 1.000000e+00 : (tensor<2x3xf64>) -> tensor<2xf64>
+  %y2 = dl.mul %y, %y : tensor<2xf64>
+  %s = dl.reduce_sum %y2 over [0] : (tensor<2xf64>) -> tensor<f64>
+  %g = dl.gradient %s wrt %x : tensor<f64>, tensor<2x3xf64>
+  return %g : tensor<2x3xf64>
+}
+
+// GRAD-07
+func.func @one_element(
+    %x: tensor<1xf64> {dl.value = dense<[5.0]> : tensor<1xf64>}) -> tensor<f64>
+    attributes {dl.expect = dense<0x7FF8000000000000> : tensor<f64>} {
+  %y = dl.var %x over [0] correction 1.000000e+00 : (tensor<1xf64>) -> tensor<f64>
+  return %y : tensor<f64>
+}
+
+// GRAD-07
+func.func @one_element_gradient(
+    %x: tensor<1xf64> {dl.value = dense<[5.0]> : tensor<1xf64>}) -> tensor<1xf64>
+    attributes {dl.expect = dense<[0x7FF8000000000000]> : tensor<1xf64>} {
+  %y = dl.var %x over [0] correction 1.000000e+00 : (tensor<1xf64>) -> tensor<f64>
+  %g = dl.gradient %y wrt %x : tensor<f64>, tensor<1xf64>
+  return %g : tensor<1xf64>
+}
+
+// GRAD-07
+func.func @one_element_uncorrected(
+    %x: tensor<1xf64> {dl.value = dense<[5.0]> : tensor<1xf64>}) -> tensor<f64>
+    attributes {dl.expect = dense<0.0> : tensor<f64>} {
+  %y = dl.var %x over [0] correction 0.000000e+00 : (tensor<1xf64>) -> tensor<f64>
+  return %y : tensor<f64>
+}
+
+// GRAD-07
+func.func @one_element_uncorrected_gradient(
+    %x: tensor<1xf64> {dl.value = dense<[5.0]> : tensor<1xf64>}) -> tensor<1xf64>
+    attributes {dl.expect = dense<[0.0]> : tensor<1xf64>} {
+  %y = dl.var %x over [0] correction 0.000000e+00 : (tensor<1xf64>) -> tensor<f64>
+  %g = dl.gradient %y wrt %x : tensor<f64>, tensor<1xf64>
+  return %g : tensor<1xf64>
 }
