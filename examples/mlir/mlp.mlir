@@ -1,5 +1,4 @@
 // A 10-20-10 network with its whole training step written out: forward, loss, gradients, SGD. `dlc compile mlp.mlir`.
-// RUN: dlc-check %s
 module @mlp {
   dl.variable @fc1.weight : tensor<20x10xf32> role(parameter) init(#dl.uniform<-0.31622776, 0.31622776>)
   dl.variable @fc1.bias : tensor<20xf32> role(parameter) init(#dl.uniform<-0.31622776, 0.31622776, offset = 1>)

@@ -1,6 +1,5 @@
 // A 10-20-10 network and its loss, nothing else: `dlc compile --train=sgd` adds the gradients, the optimizer's state and
 // the updates.
-// RUN: dlc-check %s
 module @mlp {
   dl.variable @fc1.weight : tensor<20x10xf32> role(parameter) init(#dl.uniform<-0.31622776, 0.31622776>)
   dl.variable @fc1.bias : tensor<20xf32> role(parameter) init(#dl.uniform<-0.31622776, 0.31622776, offset = 1>)

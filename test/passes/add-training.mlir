@@ -11,8 +11,8 @@
 // ADAMW-NEXT: dl.variable @opt.exp_avg_sq.w : tensor<4xf32> role(optimizer_state) init(#dl.zeros)
 // ADAMW-NEXT: dl.variable @opt.lr : tensor<f64> role(hyper) init(#dl.constant<1.000000e-03
 // ADAMW-NEXT: dl.variable @opt.beta1 : tensor<f64> role(hyper) init(#dl.constant<9.000000e-01
-// ADAMW-NEXT: dl.variable @opt.beta2 : tensor<f64> role(hyper) init(#dl.constant<9.990000e-01
-// ADAMW-NEXT: dl.variable @opt.eps : tensor<f64> role(hyper) init(#dl.constant<1.000000e-08
+// ADAMW-NEXT: dl.variable @opt.beta2 : tensor<f64> role(hyper) init(#dl.constant<0.99
+// ADAMW-NEXT: dl.variable @opt.eps : tensor<f64> role(hyper) init(#dl.constant<1.{{0*}}e-08
 // ADAMW-NEXT: dl.variable @opt.weight_decay : tensor<f64> role(hyper) init(#dl.constant<1.000000e-02
 // CHECK-NEXT: dl.variable @opt.step : tensor<i64> role(counter) init(#dl.zeros)
 // CHECK: func.func @train

@@ -36,9 +36,13 @@ std::string dlc::check::indexOf(ArrayRef<int64_t> shape, int64_t position) {
   return text;
 }
 
-static std::string number(double value) {
+static std::string element(const ReferenceTensor &tensor, int64_t i) {
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.17g", value);
+  llvm::raw_string_ostream stream(text);
+  if (tensor.isFloat())
+    stream << llvm::format("%.17g", tensor.floats[i]);
+  else
+    stream << tensor.integers[i];
   return text;
 }
 
@@ -57,7 +61,7 @@ void dlc::check::compare(Report &report, const Twine &what, const ReferenceTenso
       continue;
     if (++shown > kShownElements)
       return report.fault(what + ": and more");
-    report.fault(what + " at " + indexOf(expected.shape(), i) + ": expected " + number(expected.at(i)) + ", got " +
-                 number(got.at(i)));
+    report.fault(what + " at " + indexOf(expected.shape(), i) + ": expected " + element(expected, i) + ", got " +
+                 element(got, i));
   }
 }
