@@ -116,6 +116,7 @@ StatusOr<std::string> dlc::codegen::emitImageObject(const ImageTable &table, con
 
   auto *entryType = llvm::FunctionType::get(word, {pointer}, false);
   std::vector<llvm::Constant *> entries;
+  entries.reserve(table.entrySymbols.size());
   for (const std::string &symbol : table.entrySymbols)
     entries.push_back(hidden(llvm::Function::Create(entryType, llvm::GlobalValue::ExternalLinkage, symbol, module)));
   auto *entryArray = llvm::ConstantArray::get(llvm::ArrayType::get(pointer, entries.size()), entries);

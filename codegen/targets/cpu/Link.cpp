@@ -2,8 +2,8 @@
 
 #include "targets/cpu/LinkerPath.h"
 #include "targets/cpu/Object.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
@@ -23,8 +23,8 @@ Status failed(const llvm::Twine &what, std::error_code error) {
 class Workspace {
 public:
   ~Workspace() {
-    if (!folder.empty())
-      llvm::sys::fs::remove_directories(folder);
+    if (!folder.empty()) [[maybe_unused]]
+      std::error_code ignored = llvm::sys::fs::remove_directories(folder);
   }
   Status create() {
     std::error_code error = llvm::sys::fs::createUniqueDirectory("dlc-link", folder);
@@ -84,6 +84,7 @@ Status writeParts(const LinkInput &input, const CpuTarget &target, const Workspa
   if (!image.ok())
     return image.status();
   std::vector<std::function<void(llvm::raw_ostream &)>> parts;
+  parts.reserve(input.objects.size() + input.sections.size() + 3);
   for (const std::string &object : input.objects)
     parts.push_back([&](llvm::raw_ostream &out) { out << object; });
   parts.push_back([&](llvm::raw_ostream &out) { out << *image; });
@@ -126,7 +127,7 @@ Status dlc::codegen::linkArtifact(const LinkInput &input, const CpuTarget &targe
   llvm::SmallString<128> temporary;
   if (std::error_code error = llvm::sys::fs::createUniqueFile(path + ".%%%%%%%%", temporary))
     return failed(path, error);
-  llvm::scope_exit removeTemporary([&] { llvm::sys::fs::remove(temporary); });
+  llvm::FileRemover removeTemporary(temporary);
   llvm::append_range(arguments, llvm::ArrayRef<std::string>{"-shared", "-z", "now", "-z", "noexecstack", "-z", "defs",
                                                             "-z", "text", "--threads=1", "--version-script",
                                                             workspace.path("exports"), "-o", temporary.str().str()});
@@ -134,6 +135,6 @@ Status dlc::codegen::linkArtifact(const LinkInput &input, const CpuTarget &targe
     return status;
   if (std::error_code error = llvm::sys::fs::rename(temporary, path))
     return failed(path, error);
-  removeTemporary.release();
+  removeTemporary.releaseFile();
   return Status();
 }

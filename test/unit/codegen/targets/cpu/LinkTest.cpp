@@ -65,7 +65,7 @@ void expectImage(const DlcImage &image) {
 class Link : public testing::Test {
 protected:
   void SetUp() override { ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("dlc-link-test", folder)); }
-  void TearDown() override { llvm::sys::fs::remove_directories(folder); }
+  void TearDown() override { EXPECT_FALSE(llvm::sys::fs::remove_directories(folder)); }
   std::string path(const char *name) const { return (folder + "/" + name).str(); }
   size_t filesInFolder() const {
     std::error_code error;
