@@ -64,4 +64,8 @@ inline constexpr double kAtanF64[] = {
     0x1.3b1373fe62ce5p-4,  -0x1.110c82cfbc75ap-4, 0x1.e16c908bc7c98p-5,  -0x1.ab1fca392f781p-5, 0x1.6dfc02ac218abp-5,
     -0x1.04e5e6ca19ca5p-5, 0x1.6f0f59718ed9ep-7,  0x1.10466562b3317p-8};
 
+// 2/pi in pieces of 29 bits: each times an f32 is exact in double.
+inline constexpr double kTwoOverPi[] = {0x1.45f306dp-1,   0x1.9391054p-30,  0x1.4fe13abp-59, 0x1.d1f534dp-88,
+                                        0x1.b81b6c5p-117, 0x1.5993c43p-148, 0x1.2083fcap-177};
+
 } // namespace dlc::codegen

@@ -13,8 +13,7 @@ Expr expandErf(Expr x);
 Expr expandLog(Expr x);
 Expr expandLog1p(Expr x);
 Expr expandPow(Expr x, Expr y);
-/// sin, cos, tan: |x| < 2^50; beyond that the argument's unit exceeds a quarter turn's bits kept here and the result is
-/// NaN.
+/// sin, cos, tan: f32 everywhere; f64 for |x| < 2^50, NaN beyond (a unit of the argument is then a fraction of a turn).
 Expr expandSin(Expr x);
 Expr expandCos(Expr x);
 Expr expandTan(Expr x);

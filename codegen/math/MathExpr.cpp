@@ -1,5 +1,7 @@
 #include "math/MathExpr.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
 using namespace mlir;
 using namespace dlc::codegen;
 
@@ -54,6 +56,12 @@ Expr equal(Expr a, Expr b) {
 }
 Expr notEqual(Expr a, Expr b) { return compare(arith::CmpFPredicate::UNE, a, b); }
 Expr isNaN(Expr a) { return compare(arith::CmpFPredicate::UNO, a, a); }
+
+Value any(Expr condition) {
+  if (!isa<VectorType>(condition.value.getType()))
+    return condition.value;
+  return vector::ReductionOp::create(*condition.builder, vector::CombiningKind::OR, condition.value);
+}
 
 Expr select(Expr condition, Expr yes, Expr no) {
   return yes.make<arith::SelectOp>(condition.value, yes.value, no.value);

@@ -79,6 +79,8 @@ Expr lessThan(Expr a, CppNumber auto b) { return lessThan(a, a.splat(b)); }
 Expr greaterThan(Expr a, CppNumber auto b) { return lessThan(a.splat(b), a); }
 Expr equal(Expr a, CppNumber auto b) { return equal(a, a.splat(b)); }
 Expr isNaN(Expr a);
+/// Whether an i1 is true in any lane.
+mlir::Value any(Expr condition);
 
 Expr select(Expr condition, Expr yes, Expr no);
 Expr select(Expr condition, Expr yes, CppNumber auto no) { return select(condition, yes, yes.splat(no)); }

@@ -1,7 +1,6 @@
 #include "math/Expansions.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <limits>
 
@@ -12,13 +11,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-/// True in any lane.
-Value any(Expr condition) {
-  if (!isa<VectorType>(condition.value.getType()))
-    return condition.value;
-  return vector::ReductionOp::create(*condition.builder, vector::CombiningKind::OR, condition.value);
-}
 
 Expr powerOfTwo(Expr exponent) { return floatOf(shiftLeft(exponent + 1023, 52)); }
 

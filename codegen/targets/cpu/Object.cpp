@@ -64,13 +64,20 @@ static Status runPasses(llvm::Module &module, llvm::TargetMachine &machine) {
   return Status();
 }
 
-static StatusOr<std::string> emit(llvm::Module &module, const CpuTarget &target, llvm::CodeGenFileType kind) {
+static StatusOr<std::unique_ptr<llvm::TargetMachine>> optimize(llvm::Module &module, const CpuTarget &target) {
   StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = createMachine(target);
   if (!machine.ok())
     return machine.status();
   setAttributes(module, **machine, target);
   if (Status status = runPasses(module, **machine); !status.ok())
     return status;
+  return machine;
+}
+
+static StatusOr<std::string> emit(llvm::Module &module, const CpuTarget &target, llvm::CodeGenFileType kind) {
+  StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = optimize(module, target);
+  if (!machine.ok())
+    return machine.status();
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
@@ -93,20 +100,21 @@ StatusOr<std::unique_ptr<llvm::Module>> dlc::codegen::translateToLlvm(mlir::Modu
   return result;
 }
 
-Status dlc::codegen::optimize(llvm::Module &module, const CpuTarget &target) {
-  StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = createMachine(target);
-  if (!machine.ok())
-    return machine.status();
-  setAttributes(module, **machine, target);
-  return runPasses(module, **machine);
-}
-
 StatusOr<std::string> dlc::codegen::emitObject(llvm::Module &module, const CpuTarget &target) {
   return emit(module, target, llvm::CodeGenFileType::ObjectFile);
 }
 
 StatusOr<std::string> dlc::codegen::emitAssembly(llvm::Module &module, const CpuTarget &target) {
   return emit(module, target, llvm::CodeGenFileType::AssemblyFile);
+}
+
+StatusOr<std::string> dlc::codegen::emitLlvm(llvm::Module &module, const CpuTarget &target) {
+  StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = optimize(module, target);
+  if (!machine.ok())
+    return machine.status();
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  return text;
 }
 
 StatusOr<std::string> dlc::codegen::compileToObject(mlir::ModuleOp module, const CpuTarget &target) {

@@ -19,12 +19,11 @@ namespace dlc::codegen {
 /// LLVM IR of a module of the llvm dialect.
 StatusOr<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp module, llvm::LLVMContext &context);
 
-/// Optimizes in place: little, since kernels come vectorised and unrolled (see the README of this folder).
-Status optimize(llvm::Module &module, const CpuTarget &target);
-
-/// A position-independent ELF object or its assembly, after `optimize`; the module is used up.
+/// A position-independent ELF object, its assembly or its LLVM IR as text. Optimizes first, little, since kernels come
+/// vectorised and unrolled; the module is used up.
 StatusOr<std::string> emitObject(llvm::Module &module, const CpuTarget &target);
 StatusOr<std::string> emitAssembly(llvm::Module &module, const CpuTarget &target);
+StatusOr<std::string> emitLlvm(llvm::Module &module, const CpuTarget &target);
 
 /// Lowers kernels (`lowerToLLVMDialect`) and emits their object.
 StatusOr<std::string> compileToObject(mlir::ModuleOp module, const CpuTarget &target);

@@ -80,6 +80,21 @@ TEST(Object, WideVectorsUseWideRegisters) {
   EXPECT_EQ(assemblyOf(text, CpuTarget::x86_64_v3()).find("zmm"), std::string::npos);
 }
 
+TEST(Object, LlvmTextNamesTheTarget) {
+  mlir::DialectRegistry registry;
+  registerCpuDialects(registry);
+  mlir::MLIRContext context(registry);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(scaleAndAdd("k", 2), &context);
+  ASSERT_TRUE(module && succeeded(lowerToLLVMDialect(*module)));
+  llvm::LLVMContext llvmContext;
+  auto translated = translateToLlvm(*module, llvmContext);
+  ASSERT_TRUE(translated.ok());
+  auto text = emitLlvm(**translated, CpuTarget::x86_64_v3());
+  ASSERT_TRUE(text.ok());
+  EXPECT_NE(text->find("define void @k("), std::string::npos) << *text;
+  EXPECT_NE(text->find("\"target-cpu\"=\"x86-64-v3\""), std::string::npos) << *text;
+}
+
 TEST(Object, ClearingLoopIsNoCall) {
   std::string text = R"(llvm.func @k(%p: !llvm.ptr {llvm.noalias}, %s: !llvm.ptr {llvm.noalias}) {
     %zero = arith.constant 0 : i64
