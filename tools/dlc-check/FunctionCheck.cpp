@@ -1,5 +1,6 @@
 #include "FunctionCheck.h"
 
+#include "CompiledCheck.h"
 #include "GradientCheck.h"
 #include "TestInputs.h"
 #include "dlc/ir/Program.h"
@@ -82,10 +83,10 @@ static void compareExpected(Report &report, func::FuncOp function, const Outcome
   }
 }
 
-bool dlc::check::checkFunction(func::FuncOp function, uint64_t seed) {
+bool dlc::check::checkFunction(func::FuncOp function, const CheckOptions &options) {
   Report report(function.getName());
-  FailureOr<SmallVector<dl::ReferenceTensor>> arguments = drawArguments(function, seed);
-  FailureOr<dl::ReferenceState> state = initialState(function->getParentOfType<ModuleOp>(), seed);
+  FailureOr<SmallVector<dl::ReferenceTensor>> arguments = drawArguments(function, options.seed);
+  FailureOr<dl::ReferenceState> state = initialState(function->getParentOfType<ModuleOp>(), options.seed);
   if (failed(arguments) || failed(state))
     return false;
   FailureOr<Program> expanded = Program::make(function, Program::Form::Expanded);
@@ -97,8 +98,11 @@ bool dlc::check::checkFunction(func::FuncOp function, uint64_t seed) {
   if (failed(value) || failed(decomposed))
     return false;
   compareExpected(report, function, *value);
-  compareOutcomes(report, "decomposed:", *value, *decomposed, toleranceOf(function, "dl.tolerance", kValueTolerance));
+  compareOutcomes(report, "decomposed", *value, *decomposed, toleranceOf(function, "dl.tolerance", kValueTolerance));
+  if (options.compiled)
+    checkCompiled(report, "compiled", *expanded, *arguments, *state, *value,
+                  toleranceOf(function, "dl.compiled_tolerance", -1));
   if (function->hasAttr("dl.check_gradient"))
-    checkGradient(report, function, *expanded, *arguments, *state, seed);
+    checkGradient(report, function, *expanded, *arguments, *state, options);
   return !report.failed();
 }

@@ -33,7 +33,12 @@ private:
 /// The tolerance an attribute of the function gives, or the default.
 double toleranceOf(mlir::func::FuncOp function, llvm::StringRef attribute, double otherwise);
 
+struct CheckOptions {
+  uint64_t seed = 1;
+  bool compiled = false; // also compile, run and compare
+};
+
 /// Value, decomposition, expected values, gradients; false if any is wrong, after telling what.
-bool checkFunction(mlir::func::FuncOp function, uint64_t seed);
+bool checkFunction(mlir::func::FuncOp function, const CheckOptions &options);
 
 } // namespace dlc::check

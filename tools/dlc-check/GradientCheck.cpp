@@ -1,5 +1,6 @@
 #include "GradientCheck.h"
 
+#include "CompiledCheck.h"
 #include "TestInputs.h"
 #include "dlc/ir/Elementwise.h"
 #include "dlc/ir/Program.h"
@@ -32,9 +33,9 @@ struct Input {
 class GradientCheck {
 public:
   GradientCheck(Report &report, func::FuncOp function, const Program &value, ArrayRef<dl::ReferenceTensor> arguments,
-                const dl::ReferenceState &state, uint64_t seed)
-      : report(report), function(function), value(value), arguments(arguments), state(state),
-        generator(function.getName(), seed + 1) {
+                const dl::ReferenceState &state, const CheckOptions &options)
+      : report(report), function(function), value(value), arguments(arguments), state(state), options(options),
+        generator(function.getName(), options.seed + 1) {
     drawWeights();
   }
 
@@ -42,7 +43,9 @@ public:
 
 private:
   void drawWeights();
-  FailureOr<SmallVector<dl::ReferenceTensor>> derivatives(bool decomposeFirst);
+  FailureOr<Program> derivativeProgram(bool decomposeFirst);
+  FailureOr<Outcome> derivatives(const Program &program) { return program.run(allArguments(), state); }
+  SmallVector<dl::ReferenceTensor> allArguments() const;
   LogicalResult buildLoss(func::FuncOp clone);
   SmallVector<Input> collectInputs(func::FuncOp clone);
   FailureOr<double> loss(ArrayRef<dl::ReferenceTensor> at, const dl::ReferenceState &in);
@@ -54,6 +57,7 @@ private:
   const Program &value;
   ArrayRef<dl::ReferenceTensor> arguments;
   const dl::ReferenceState &state;
+  const CheckOptions &options;
   TestGenerator generator;
   SmallVector<dl::ReferenceTensor> weights; // one a float result, in order
   SmallVector<Input> inputs;
@@ -125,7 +129,7 @@ LogicalResult GradientCheck::buildLoss(func::FuncOp clone) {
   return success();
 }
 
-FailureOr<SmallVector<dl::ReferenceTensor>> GradientCheck::derivatives(bool decomposeFirst) {
+FailureOr<Program> GradientCheck::derivativeProgram(bool decomposeFirst) {
   FailureOr<Program> program = Program::make(function, Program::Form::AsWritten);
   PassManager state(function.getContext()), expand(function.getContext());
   state.addPass(passes::createForwardStatePass());
@@ -134,12 +138,13 @@ FailureOr<SmallVector<dl::ReferenceTensor>> GradientCheck::derivatives(bool deco
   if (failed(program) || failed(state.run(program->module())) || failed(buildLoss(program->function())) ||
       failed(expand.run(program->module())))
     return failure();
+  return program;
+}
+
+SmallVector<dl::ReferenceTensor> GradientCheck::allArguments() const {
   SmallVector<dl::ReferenceTensor> all(arguments);
   all.append(weights.begin(), weights.end());
-  FailureOr<Outcome> outcome = program->run(all, this->state);
-  if (failed(outcome))
-    return failure();
-  return std::move(outcome->results);
+  return all;
 }
 
 FailureOr<double> GradientCheck::loss(ArrayRef<dl::ReferenceTensor> at, const dl::ReferenceState &in) {
@@ -180,12 +185,18 @@ SmallVector<int64_t> GradientCheck::sample(int64_t size) {
 }
 
 LogicalResult GradientCheck::run() {
-  FailureOr<SmallVector<dl::ReferenceTensor>> byDecomposition = derivatives(true), byRule = derivatives(false);
+  FailureOr<Program> decomposing = derivativeProgram(true), ruling = derivativeProgram(false);
+  if (failed(decomposing) || failed(ruling))
+    return failure();
+  FailureOr<Outcome> byDecomposition = derivatives(*decomposing), byRule = derivatives(*ruling);
   if (failed(byDecomposition) || failed(byRule))
     return failure();
+  if (options.compiled)
+    checkCompiled(report, "compiled gradient", *ruling, allArguments(), state, *byRule,
+                  toleranceOf(function, "dl.compiled_tolerance", -1));
   double tolerance = toleranceOf(function, "dl.tolerance", kGradientTolerance);
   for (auto [index, input] : llvm::enumerate(inputs)) {
-    const dl::ReferenceTensor &rule = (*byRule)[index], &decomposed = (*byDecomposition)[index];
+    const dl::ReferenceTensor &rule = byRule->results[index], &decomposed = byDecomposition->results[index];
     SmallVector<int64_t> elements = sample(rule.size());
     int shown = 0;
     for (int64_t element : elements) {
@@ -204,7 +215,7 @@ LogicalResult GradientCheck::run() {
 
 void dlc::check::checkGradient(Report &report, func::FuncOp function, const Program &value,
                                ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
-                               uint64_t seed) {
-  if (failed(GradientCheck(report, function, value, arguments, state, seed).run()))
+                               const CheckOptions &options) {
+  if (failed(GradientCheck(report, function, value, arguments, state, options).run()))
     report.fault("the gradient cannot be checked");
 }

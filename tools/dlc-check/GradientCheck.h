@@ -8,6 +8,7 @@ namespace dlc::check {
 /// `dl.check_gradient` lists) and every parameter read, with central differences of `value`; once by the ops' own rules
 /// and once decomposed.
 void checkGradient(Report &report, mlir::func::FuncOp function, const Program &value,
-                   llvm::ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state, uint64_t seed);
+                   llvm::ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
+                   const CheckOptions &options);
 
 } // namespace dlc::check
