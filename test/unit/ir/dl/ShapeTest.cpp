@@ -41,7 +41,8 @@ void checkIndexSources(IndexMapOpInterface op) {
                           [&](const IndexBound &bound) { return holds(bound, candidate.map, index); });
     });
     SmallVector<Attribute> from;
-    ASSERT_TRUE(succeeded(source->map.constantFold(index, from)));
+    if (source->map.getNumResults()) // rank 0 has nothing to fold
+      ASSERT_TRUE(succeeded(source->map.constantFold(index, from)));
     const ReferenceTensor &operand = operands[source->operand];
     ASSERT_EQ(from.size(), operand.shape().size());
     int64_t position = 0;
