@@ -86,3 +86,19 @@ func.func @eps_outside_the_root(
   %y:3 = dl.adamw %p, %g, %m, %v step %step lr %lr betas %beta1, %beta2 eps %eps weight_decay %wd : (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>)
   return %y#0, %y#1, %y#2 : tensor<1xf64>, tensor<1xf64>, tensor<1xf64>
 }
+
+func.func @size_1000(
+    %p: tensor<1000xf32> {dl.test = "any"},
+    %g: tensor<1000xf32> {dl.test = "any"},
+    %m: tensor<1000xf32> {dl.test = "any"},
+    %v: tensor<1000xf32> {dl.test = "positive"}) -> (tensor<1000xf32>, tensor<1000xf32>, tensor<1000xf32>)
+    {
+  %step = dl.constant dense<7> : tensor<i64>
+  %lr = dl.constant dense<0.001> : tensor<f64>
+  %beta1 = dl.constant dense<0.9> : tensor<f64>
+  %beta2 = dl.constant dense<0.999> : tensor<f64>
+  %eps = dl.constant dense<1.0e-8> : tensor<f64>
+  %wd = dl.constant dense<0.01> : tensor<f64>
+  %y:3 = dl.adamw %p, %g, %m, %v step %step lr %lr betas %beta1, %beta2 eps %eps weight_decay %wd : (tensor<1000xf32>, tensor<1000xf32>, tensor<1000xf32>, tensor<1000xf32>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<1000xf32>, tensor<1000xf32>, tensor<1000xf32>)
+  return %y#0, %y#1, %y#2 : tensor<1000xf32>, tensor<1000xf32>, tensor<1000xf32>
+}

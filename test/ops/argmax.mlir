@@ -39,3 +39,63 @@ func.func @extreme_integers(
   %y = dl.argmax %x over [0] : (tensor<2xi64>) -> tensor<i64>
   return %y : tensor<i64>
 }
+
+func.func @size_row_of_one(%x: tensor<3x1xf32>) -> tensor<3xi64> {
+  %y = dl.argmax %x over [1] : (tensor<3x1xf32>) -> tensor<3xi64>
+  return %y : tensor<3xi64>
+}
+
+func.func @size_rows_of_17(%x: tensor<5x17xf32>) -> tensor<5xi64> {
+  %y = dl.argmax %x over [1] : (tensor<5x17xf32>) -> tensor<5xi64>
+  return %y : tensor<5xi64>
+}
+
+func.func @size_rows_of_100(%x: tensor<7x100xf32>) -> tensor<7xi64> {
+  %y = dl.argmax %x over [1] : (tensor<7x100xf32>) -> tensor<7xi64>
+  return %y : tensor<7xi64>
+}
+
+func.func @size_two_inner_axes(%x: tensor<3x9x11xf32>) -> tensor<3xi64> {
+  %y = dl.argmax %x over [1, 2] : (tensor<3x9x11xf32>) -> tensor<3xi64>
+  return %y : tensor<3xi64>
+}
+
+func.func @size_long_row(%x: tensor<2x40000xf32>) -> tensor<2xi64> {
+  %y = dl.argmax %x over [1] : (tensor<2x40000xf32>) -> tensor<2xi64>
+  return %y : tensor<2xi64>
+}
+
+func.func @size_everything(%x: tensor<37x53xf32>) -> tensor<i64> {
+  %y = dl.argmax %x over [0, 1] : (tensor<37x53xf32>) -> tensor<i64>
+  return %y : tensor<i64>
+}
+
+func.func @size_column(%x: tensor<300x17xf32>) -> tensor<17xi64> {
+  %y = dl.argmax %x over [0] : (tensor<300x17xf32>) -> tensor<17xi64>
+  return %y : tensor<17xi64>
+}
+
+func.func @size_leading_axes(%x: tensor<5x3x70xf32>) -> tensor<3xi64> {
+  %y = dl.argmax %x over [0, 2] : (tensor<5x3x70xf32>) -> tensor<3xi64>
+  return %y : tensor<3xi64>
+}
+
+func.func @size_middle_axis(%x: tensor<3x19x18xf32>) -> tensor<3x18xi64> {
+  %y = dl.argmax %x over [1] : (tensor<3x19x18xf32>) -> tensor<3x18xi64>
+  return %y : tensor<3x18xi64>
+}
+
+func.func @size_i8(%x: tensor<3x70xi8>) -> tensor<3xi64> {
+  %y = dl.argmax %x over [1] : (tensor<3x70xi8>) -> tensor<3xi64>
+  return %y : tensor<3xi64>
+}
+
+func.func @size_i32(%x: tensor<3x70xi32>) -> tensor<3xi64> {
+  %y = dl.argmax %x over [1] : (tensor<3x70xi32>) -> tensor<3xi64>
+  return %y : tensor<3xi64>
+}
+
+func.func @size_i64(%x: tensor<3x70xi64>) -> tensor<3xi64> {
+  %y = dl.argmax %x over [1] : (tensor<3x70xi64>) -> tensor<3xi64>
+  return %y : tensor<3xi64>
+}

@@ -69,3 +69,13 @@ func.func @second_order(
   %g = dl.gradient %s wrt %x : tensor<f64>, tensor<1x2x4x5xf64>
   return %g : tensor<1x2x4x5xf64>
 }
+
+func.func @size_digits(%x: tensor<3x16x8x8xf32>) -> tensor<3x16x4x4xf32> {
+  %y = dl.avg_pool %x kernel [2, 2] strides [2, 2] padding_lo [0, 0] padding_hi [0, 0] : (tensor<3x16x8x8xf32>) -> tensor<3x16x4x4xf32>
+  return %y : tensor<3x16x4x4xf32>
+}
+
+func.func @size_overlapping(%x: tensor<1x5x17x19xf32>) -> tensor<1x5x9x10xf32> {
+  %y = dl.avg_pool %x kernel [3, 3] strides [2, 2] padding_lo [1, 1] padding_hi [1, 1] : (tensor<1x5x17x19xf32>) -> tensor<1x5x9x10xf32>
+  return %y : tensor<1x5x9x10xf32>
+}

@@ -12,3 +12,13 @@ func.func @without_padding(%dy: tensor<2x3x4x4xf32>) -> tensor<2x3x6x5xf32> attr
   %y = dl.avg_pool_grad %dy kernel [3, 2] strides [2, 1] padding_lo [1, 0] padding_hi [1, 0] ceil_mode : (tensor<2x3x4x4xf32>) -> tensor<2x3x6x5xf32>
   return %y : tensor<2x3x6x5xf32>
 }
+
+func.func @size_digits(%dy: tensor<3x16x4x4xf32>) -> tensor<3x16x8x8xf32> {
+  %y = dl.avg_pool_grad %dy kernel [2, 2] strides [2, 2] padding_lo [0, 0] padding_hi [0, 0] : (tensor<3x16x4x4xf32>) -> tensor<3x16x8x8xf32>
+  return %y : tensor<3x16x8x8xf32>
+}
+
+func.func @size_overlapping(%dy: tensor<1x5x9x10xf32>) -> tensor<1x5x17x19xf32> {
+  %y = dl.avg_pool_grad %dy kernel [3, 3] strides [2, 2] padding_lo [1, 1] padding_hi [1, 1] : (tensor<1x5x9x10xf32>) -> tensor<1x5x17x19xf32>
+  return %y : tensor<1x5x17x19xf32>
+}

@@ -43,3 +43,23 @@ func.func @mask_moves_with_the_gradient(
   %g = dl.gradient %s wrt %x : tensor<f64>, tensor<1xf64>
   return %g : tensor<1xf64>
 }
+
+func.func @size_bias(%x: tensor<17xf32>) -> tensor<33x17xf32> {
+  %y = dl.broadcast %x dims [1] : (tensor<17xf32>) -> tensor<33x17xf32>
+  return %y : tensor<33x17xf32>
+}
+
+func.func @size_column(%x: tensor<33xf32>) -> tensor<33x17xf32> {
+  %y = dl.broadcast %x dims [0] : (tensor<33xf32>) -> tensor<33x17xf32>
+  return %y : tensor<33x17xf32>
+}
+
+func.func @size_channel(%x: tensor<16xf32>) -> tensor<2x16x5x5xf32> {
+  %y = dl.broadcast %x dims [1] : (tensor<16xf32>) -> tensor<2x16x5x5xf32>
+  return %y : tensor<2x16x5x5xf32>
+}
+
+func.func @size_booleans(%x: tensor<33x1xi1>) -> tensor<33x17xi1> {
+  %y = dl.broadcast %x dims [0, 1] : (tensor<33x1xi1>) -> tensor<33x17xi1>
+  return %y : tensor<33x17xi1>
+}

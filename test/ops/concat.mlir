@@ -26,3 +26,8 @@ func.func @same_input_twice(%a: tensor<3xf64>) -> tensor<6xf64> attributes {dl.c
   %y = dl.concat %a, %a axis 0 : (tensor<3xf64>, tensor<3xf64>) -> tensor<6xf64>
   return %y : tensor<6xf64>
 }
+
+func.func @size_17_and_20(%a: tensor<5x17xf32>, %b: tensor<5x20xf32>) -> tensor<5x37xf32> {
+  %y = dl.concat %a, %b axis 1 : (tensor<5x17xf32>, tensor<5x20xf32>) -> tensor<5x37xf32>
+  return %y : tensor<5x37xf32>
+}

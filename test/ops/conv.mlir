@@ -53,3 +53,28 @@ func.func @second_order(
   %g:2 = dl.gradient %s wrt %x, %w : tensor<f64>, tensor<1x2x3x3xf64>, tensor<2x2x2x2xf64>
   return %g#0, %g#1 : tensor<1x2x3x3xf64>, tensor<2x2x2x2xf64>
 }
+
+func.func @size_first_layer(%x: tensor<2x1x8x8xf32>, %w: tensor<16x1x3x3xf32>) -> tensor<2x16x8x8xf32> {
+  %y = dl.conv %x, %w strides [1, 1] padding_lo [1, 1] padding_hi [1, 1] : (tensor<2x1x8x8xf32>, tensor<16x1x3x3xf32>) -> tensor<2x16x8x8xf32>
+  return %y : tensor<2x16x8x8xf32>
+}
+
+func.func @size_inner_layer(%x: tensor<2x16x9x11xf32>, %w: tensor<33x16x3x3xf32>) -> tensor<2x33x9x11xf32> {
+  %y = dl.conv %x, %w strides [1, 1] padding_lo [1, 1] padding_hi [1, 1] : (tensor<2x16x9x11xf32>, tensor<33x16x3x3xf32>) -> tensor<2x33x9x11xf32>
+  return %y : tensor<2x33x9x11xf32>
+}
+
+func.func @size_strided(%x: tensor<1x5x17x20xf32>, %w: tensor<7x5x5x4xf32>) -> tensor<1x7x8x9xf32> {
+  %y = dl.conv %x, %w strides [2, 2] padding_lo [2, 0] padding_hi [1, 1] : (tensor<1x5x17x20xf32>, tensor<7x5x5x4xf32>) -> tensor<1x7x8x9xf32>
+  return %y : tensor<1x7x8x9xf32>
+}
+
+func.func @size_one_by_one(%x: tensor<1x17x5x7xf32>, %w: tensor<18x17x1x1xf32>) -> tensor<1x18x5x7xf32> {
+  %y = dl.conv %x, %w strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<1x17x5x7xf32>, tensor<18x17x1x1xf32>) -> tensor<1x18x5x7xf32>
+  return %y : tensor<1x18x5x7xf32>
+}
+
+func.func @size_wide(%x: tensor<1x2x3x70xf32>, %w: tensor<3x2x3x3xf32>) -> tensor<1x3x1x68xf32> {
+  %y = dl.conv %x, %w strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<1x2x3x70xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x1x68xf32>
+  return %y : tensor<1x3x1x68xf32>
+}

@@ -18,3 +18,28 @@ func.func @values(
   %y = dl.conv_weight_grad %x, %dy strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<1x1x2x3xf64>, tensor<1x1x1x2xf64>) -> tensor<1x1x2x2xf64>
   return %y : tensor<1x1x2x2xf64>
 }
+
+func.func @size_first_layer(%x: tensor<2x1x8x8xf32>, %dy: tensor<2x16x8x8xf32>) -> tensor<16x1x3x3xf32> {
+  %y = dl.conv_weight_grad %x, %dy strides [1, 1] padding_lo [1, 1] padding_hi [1, 1] : (tensor<2x1x8x8xf32>, tensor<2x16x8x8xf32>) -> tensor<16x1x3x3xf32>
+  return %y : tensor<16x1x3x3xf32>
+}
+
+func.func @size_inner_layer(%x: tensor<2x16x9x11xf32>, %dy: tensor<2x33x9x11xf32>) -> tensor<33x16x3x3xf32> {
+  %y = dl.conv_weight_grad %x, %dy strides [1, 1] padding_lo [1, 1] padding_hi [1, 1] : (tensor<2x16x9x11xf32>, tensor<2x33x9x11xf32>) -> tensor<33x16x3x3xf32>
+  return %y : tensor<33x16x3x3xf32>
+}
+
+func.func @size_strided(%x: tensor<1x5x17x20xf32>, %dy: tensor<1x7x8x9xf32>) -> tensor<7x5x5x4xf32> {
+  %y = dl.conv_weight_grad %x, %dy strides [2, 2] padding_lo [2, 0] padding_hi [1, 1] : (tensor<1x5x17x20xf32>, tensor<1x7x8x9xf32>) -> tensor<7x5x5x4xf32>
+  return %y : tensor<7x5x5x4xf32>
+}
+
+func.func @size_one_by_one(%x: tensor<1x17x5x7xf32>, %dy: tensor<1x18x5x7xf32>) -> tensor<18x17x1x1xf32> {
+  %y = dl.conv_weight_grad %x, %dy strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<1x17x5x7xf32>, tensor<1x18x5x7xf32>) -> tensor<18x17x1x1xf32>
+  return %y : tensor<18x17x1x1xf32>
+}
+
+func.func @size_wide(%x: tensor<1x2x3x70xf32>, %dy: tensor<1x3x1x68xf32>) -> tensor<3x2x3x3xf32> {
+  %y = dl.conv_weight_grad %x, %dy strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<1x2x3x70xf32>, tensor<1x3x1x68xf32>) -> tensor<3x2x3x3xf32>
+  return %y : tensor<3x2x3x3xf32>
+}

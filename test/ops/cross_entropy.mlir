@@ -78,3 +78,15 @@ func.func @second_order(%x: tensor<2x3xf64>) -> tensor<2x3xf64> attributes {dl.c
   %g = dl.gradient %y wrt %x : tensor<f64>, tensor<2x3xf64>
   return %g : tensor<2x3xf64>
 }
+
+func.func @size_64x10(%x: tensor<64x10xf32>) -> tensor<f32> {
+  %t = dl.constant dense<[0, 7, 4, 1, 8, 5, 2, 9, 6, 3, 0, 7, 4, 1, 8, 5, 2, 9, 6, 3, 0, 7, 4, 1, 8, 5, 2, 9, 6, 3, 0, 7, 4, 1, 8, 5, 2, 9, 6, 3, 0, 7, 4, 1, 8, 5, 2, 9, 6, 3, 0, 7, 4, 1, 8, 5, 2, 9, 6, 3, 0, 7, 4, 1]> : tensor<64xi64>
+  %y = dl.cross_entropy %x, %t : (tensor<64x10xf32>, tensor<64xi64>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+func.func @size_none(%x: tensor<33x17xf32>) -> tensor<33xf32> {
+  %t = dl.constant dense<[-100, 5, 10, 15, -100, 8, 13, 1, -100, 11, 16, 4, -100, 14, 2, 7, -100, 0, 5, 10, -100, 3, 8, 13, -100, 6, 11, 16, -100, 9, 14, 2, -100]> : tensor<33xi64>
+  %y = dl.cross_entropy %x, %t {reduction = #dl.loss_reduction<none>} : (tensor<33x17xf32>, tensor<33xi64>) -> tensor<33xf32>
+  return %y : tensor<33xf32>
+}

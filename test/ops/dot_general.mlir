@@ -75,3 +75,73 @@ func.func @second_order(
   %g:2 = dl.gradient %s wrt %a, %b : tensor<f64>, tensor<2x3xf64>, tensor<3x2xf64>
   return %g#0, %g#1 : tensor<2x3xf64>, tensor<3x2xf64>
 }
+
+func.func @size_1x1x1(%a: tensor<1x1xf32>, %b: tensor<1x1xf32>) -> tensor<1x1xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<1x1xf32>, tensor<1x1xf32>) -> tensor<1x1xf32>
+  return %y : tensor<1x1xf32>
+}
+
+func.func @size_1x17x5(%a: tensor<1x5xf32>, %b: tensor<5x17xf32>) -> tensor<1x17xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<1x5xf32>, tensor<5x17xf32>) -> tensor<1x17xf32>
+  return %y : tensor<1x17xf32>
+}
+
+func.func @size_17x1x33(%a: tensor<17x33xf32>, %b: tensor<33x1xf32>) -> tensor<17x1xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<17x33xf32>, tensor<33x1xf32>) -> tensor<17x1xf32>
+  return %y : tensor<17x1xf32>
+}
+
+func.func @size_17x17x17(%a: tensor<17x17xf32>, %b: tensor<17x17xf32>) -> tensor<17x17xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<17x17xf32>, tensor<17x17xf32>) -> tensor<17x17xf32>
+  return %y : tensor<17x17xf32>
+}
+
+func.func @size_33x65x70(%a: tensor<33x70xf32>, %b: tensor<70x65xf32>) -> tensor<33x65xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<33x70xf32>, tensor<70x65xf32>) -> tensor<33x65xf32>
+  return %y : tensor<33x65xf32>
+}
+
+func.func @size_64x64x64(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %y : tensor<64x64xf32>
+}
+
+func.func @size_5x100x400(%a: tensor<5x400xf32>, %b: tensor<400x100xf32>) -> tensor<5x100xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<5x400xf32>, tensor<400x100xf32>) -> tensor<5x100xf32>
+  return %y : tensor<5x100xf32>
+}
+
+func.func @size_130x20x390(%a: tensor<130x390xf32>, %b: tensor<390x20xf32>) -> tensor<130x20xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<130x390xf32>, tensor<390x20xf32>) -> tensor<130x20xf32>
+  return %y : tensor<130x20xf32>
+}
+
+func.func @size_lhs_transposed(%a: tensor<70x33xf32>, %b: tensor<70x19xf32>) -> tensor<33x19xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [0] x [0] : (tensor<70x33xf32>, tensor<70x19xf32>) -> tensor<33x19xf32>
+  return %y : tensor<33x19xf32>
+}
+
+func.func @size_rhs_transposed(%a: tensor<33x70xf32>, %b: tensor<19x70xf32>) -> tensor<33x19xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [1] : (tensor<33x70xf32>, tensor<19x70xf32>) -> tensor<33x19xf32>
+  return %y : tensor<33x19xf32>
+}
+
+func.func @size_both_transposed(%a: tensor<70x33xf32>, %b: tensor<19x70xf32>) -> tensor<33x19xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [0] x [1] : (tensor<70x33xf32>, tensor<19x70xf32>) -> tensor<33x19xf32>
+  return %y : tensor<33x19xf32>
+}
+
+func.func @size_batched(%a: tensor<3x17x20xf32>, %b: tensor<3x20x9xf32>) -> tensor<3x17x9xf32> {
+  %y = dl.dot_general %a, %b batch [0] x [0] contract [2] x [1] : (tensor<3x17x20xf32>, tensor<3x20x9xf32>) -> tensor<3x17x9xf32>
+  return %y : tensor<3x17x9xf32>
+}
+
+func.func @size_heads(%a: tensor<2x9x3x16xf32>, %b: tensor<2x9x3x16xf32>) -> tensor<2x3x9x9xf32> {
+  %y = dl.dot_general %a, %b batch [0, 2] x [0, 2] contract [3] x [3] : (tensor<2x9x3x16xf32>, tensor<2x9x3x16xf32>) -> tensor<2x3x9x9xf32>
+  return %y : tensor<2x3x9x9xf32>
+}
+
+func.func @size_double(%a: tensor<9x400xf64>, %b: tensor<400x21xf64>) -> tensor<9x21xf64> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<9x400xf64>, tensor<400x21xf64>) -> tensor<9x21xf64>
+  return %y : tensor<9x21xf64>
+}

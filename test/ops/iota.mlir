@@ -12,3 +12,13 @@ func.func @floats() -> tensor<2x2xf32> attributes {dl.expect = dense<[[0.0,0.0],
   %y = dl.iota axis 0 : tensor<2x2xf32>
   return %y : tensor<2x2xf32>
 }
+
+func.func @size_3x70() -> tensor<3x70xi32> {
+  %y = dl.iota axis 1 : tensor<3x70xi32>
+  return %y : tensor<3x70xi32>
+}
+
+func.func @size_70x3() -> tensor<70x3xf32> {
+  %y = dl.iota axis 0 : tensor<70x3xf32>
+  return %y : tensor<70x3xf32>
+}

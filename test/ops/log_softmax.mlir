@@ -34,3 +34,33 @@ func.func @second_order(%x: tensor<2x3xf64>) -> tensor<2x3xf64> attributes {dl.c
   %g = dl.gradient %s wrt %x : tensor<f64>, tensor<2x3xf64>
   return %g : tensor<2x3xf64>
 }
+
+func.func @size_1x1_1(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
+  %y = dl.log_softmax %x axis 1 : tensor<1x1xf32>
+  return %y : tensor<1x1xf32>
+}
+
+func.func @size_64x10_1(%x: tensor<64x10xf32>) -> tensor<64x10xf32> {
+  %y = dl.log_softmax %x axis 1 : tensor<64x10xf32>
+  return %y : tensor<64x10xf32>
+}
+
+func.func @size_5x17_1(%x: tensor<5x17xf32>) -> tensor<5x17xf32> {
+  %y = dl.log_softmax %x axis 1 : tensor<5x17xf32>
+  return %y : tensor<5x17xf32>
+}
+
+func.func @size_3x1000_1(%x: tensor<3x1000xf32>) -> tensor<3x1000xf32> {
+  %y = dl.log_softmax %x axis 1 : tensor<3x1000xf32>
+  return %y : tensor<3x1000xf32>
+}
+
+func.func @size_17x5_0(%x: tensor<17x5xf32>) -> tensor<17x5xf32> {
+  %y = dl.log_softmax %x axis 0 : tensor<17x5xf32>
+  return %y : tensor<17x5xf32>
+}
+
+func.func @size_2x33x9_1(%x: tensor<2x33x9xf32>) -> tensor<2x33x9xf32> {
+  %y = dl.log_softmax %x axis 1 : tensor<2x33x9xf32>
+  return %y : tensor<2x33x9xf32>
+}

@@ -18,3 +18,13 @@ func.func @first_nan_wins(
   %y = dl.max_pool_grad %x, %dy kernel [1, 4] strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<1x1x1x4xf64>, tensor<1x1x1x1xf64>) -> tensor<1x1x1x4xf64>
   return %y : tensor<1x1x1x4xf64>
 }
+
+func.func @size_digits(%x: tensor<3x16x8x8xf32>, %dy: tensor<3x16x4x4xf32>) -> tensor<3x16x8x8xf32> {
+  %y = dl.max_pool_grad %x, %dy kernel [2, 2] strides [2, 2] padding_lo [0, 0] padding_hi [0, 0] : (tensor<3x16x8x8xf32>, tensor<3x16x4x4xf32>) -> tensor<3x16x8x8xf32>
+  return %y : tensor<3x16x8x8xf32>
+}
+
+func.func @size_overlapping(%x: tensor<1x5x17x19xf32>, %dy: tensor<1x5x9x10xf32>) -> tensor<1x5x17x19xf32> {
+  %y = dl.max_pool_grad %x, %dy kernel [3, 3] strides [2, 2] padding_lo [1, 1] padding_hi [1, 1] : (tensor<1x5x17x19xf32>, tensor<1x5x9x10xf32>) -> tensor<1x5x17x19xf32>
+  return %y : tensor<1x5x17x19xf32>
+}

@@ -22,3 +22,48 @@ func.func @empty_axis(
   %y = dl.mean %x over [1] : (tensor<2x0xf64>) -> tensor<2xf64>
   return %y : tensor<2xf64>
 }
+
+func.func @size_row_of_one(%x: tensor<3x1xf32>) -> tensor<3xf32> {
+  %y = dl.mean %x over [1] : (tensor<3x1xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+func.func @size_rows_of_17(%x: tensor<5x17xf32>) -> tensor<5xf32> {
+  %y = dl.mean %x over [1] : (tensor<5x17xf32>) -> tensor<5xf32>
+  return %y : tensor<5xf32>
+}
+
+func.func @size_rows_of_100(%x: tensor<7x100xf32>) -> tensor<7xf32> {
+  %y = dl.mean %x over [1] : (tensor<7x100xf32>) -> tensor<7xf32>
+  return %y : tensor<7xf32>
+}
+
+func.func @size_two_inner_axes(%x: tensor<3x9x11xf32>) -> tensor<3xf32> {
+  %y = dl.mean %x over [1, 2] : (tensor<3x9x11xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+func.func @size_long_row(%x: tensor<2x40000xf32>) -> tensor<2xf32> {
+  %y = dl.mean %x over [1] : (tensor<2x40000xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+func.func @size_everything(%x: tensor<37x53xf32>) -> tensor<f32> {
+  %y = dl.mean %x over [0, 1] : (tensor<37x53xf32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+func.func @size_column(%x: tensor<300x17xf32>) -> tensor<17xf32> {
+  %y = dl.mean %x over [0] : (tensor<300x17xf32>) -> tensor<17xf32>
+  return %y : tensor<17xf32>
+}
+
+func.func @size_leading_axes(%x: tensor<5x3x70xf32>) -> tensor<3xf32> {
+  %y = dl.mean %x over [0, 2] : (tensor<5x3x70xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+func.func @size_middle_axis(%x: tensor<3x19x18xf32>) -> tensor<3x18xf32> {
+  %y = dl.mean %x over [1] : (tensor<3x19x18xf32>) -> tensor<3x18xf32>
+  return %y : tensor<3x18xf32>
+}

@@ -23,3 +23,13 @@ func.func @each(
   %y = dl.mse %x, %t {reduction = #dl.loss_reduction<none>} : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
   return %y : tensor<2xf64>
 }
+
+func.func @size_1000(%x: tensor<10x100xf32>, %t: tensor<10x100xf32>) -> tensor<f32> {
+  %y = dl.mse %x, %t : (tensor<10x100xf32>, tensor<10x100xf32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+func.func @size_each(%x: tensor<3x17xf32>, %t: tensor<3x17xf32>) -> tensor<3x17xf32> {
+  %y = dl.mse %x, %t {reduction = #dl.loss_reduction<none>} : (tensor<3x17xf32>, tensor<3x17xf32>) -> tensor<3x17xf32>
+  return %y : tensor<3x17xf32>
+}

@@ -33,3 +33,8 @@ func.func @booleans(
   %y = dl.pad %x, %v lo [1] hi [0] interior [0] : (tensor<2xi1>, tensor<i1>) -> tensor<3xi1>
   return %y : tensor<3xi1>
 }
+
+func.func @size_17_by_19(%x: tensor<17x19xf32>, %v: tensor<f32>) -> tensor<20x40xf32> {
+  %y = dl.pad %x, %v lo [1, 2] hi [2, 1] interior [0, 1] : (tensor<17x19xf32>, tensor<f32>) -> tensor<20x40xf32>
+  return %y : tensor<20x40xf32>
+}

@@ -16,3 +16,18 @@ func.func @empty_axis(
   %y = dl.reduce_or %x over [1] : (tensor<2x0xi1>) -> tensor<2xi1>
   return %y : tensor<2xi1>
 }
+
+func.func @size_rows_of_17(%x: tensor<5x17xi1>) -> tensor<5xi1> {
+  %y = dl.reduce_or %x over [1] : (tensor<5x17xi1>) -> tensor<5xi1>
+  return %y : tensor<5xi1>
+}
+
+func.func @size_rows_of_3(%x: tensor<40x3xi1>) -> tensor<40xi1> {
+  %y = dl.reduce_or %x over [1] : (tensor<40x3xi1>) -> tensor<40xi1>
+  return %y : tensor<40xi1>
+}
+
+func.func @size_column(%x: tensor<3x40xi1>) -> tensor<40xi1> {
+  %y = dl.reduce_or %x over [0] : (tensor<3x40xi1>) -> tensor<40xi1>
+  return %y : tensor<40xi1>
+}

@@ -39,3 +39,13 @@ func.func @keeps_order(
   %y = dl.reshape %x : (tensor<2x6xi32>) -> tensor<3x4xi32>
   return %y : tensor<3x4xi32>
 }
+
+func.func @size_flatten(%x: tensor<5x16x4x4xf32>) -> tensor<5x256xf32> {
+  %y = dl.reshape %x : (tensor<5x16x4x4xf32>) -> tensor<5x256xf32>
+  return %y : tensor<5x256xf32>
+}
+
+func.func @size_mixed(%x: tensor<6x35xf32>) -> tensor<10x21xf32> {
+  %y = dl.reshape %x : (tensor<6x35xf32>) -> tensor<10x21xf32>
+  return %y : tensor<10x21xf32>
+}

@@ -19,3 +19,8 @@ func.func @no_axes(%x: tensor<3xf64>) -> tensor<3xf64> attributes {dl.check_grad
   %y = dl.reverse %x axes [] : (tensor<3xf64>) -> tensor<3xf64>
   return %y : tensor<3xf64>
 }
+
+func.func @size_5x37(%x: tensor<5x37xf32>) -> tensor<5x37xf32> {
+  %y = dl.reverse %x axes [0, 1] : (tensor<5x37xf32>) -> tensor<5x37xf32>
+  return %y : tensor<5x37xf32>
+}

@@ -66,3 +66,22 @@ func.func @nesterov(
   %y:2 = dl.sgd %p, %g lr %lr weight_decay %wd buffer %b momentum %mu nesterov : (tensor<1xf64>, tensor<1xf64>, tensor<f64>, tensor<f64>, tensor<1xf64>, tensor<f64>) -> (tensor<1xf64>, tensor<1xf64>)
   return %y#0, %y#1 : tensor<1xf64>, tensor<1xf64>
 }
+
+func.func @size_17x33(
+    %p: tensor<17x33xf32>,
+    %g: tensor<17x33xf32>,
+    %b: tensor<17x33xf32>) -> (tensor<17x33xf32>, tensor<17x33xf32>)
+    {
+  %lr = dl.constant dense<0.1> : tensor<f64>
+  %wd = dl.constant dense<0.01> : tensor<f64>
+  %mu = dl.constant dense<0.9> : tensor<f64>
+  %y:2 = dl.sgd %p, %g lr %lr weight_decay %wd buffer %b momentum %mu : (tensor<17x33xf32>, tensor<17x33xf32>, tensor<f64>, tensor<f64>, tensor<17x33xf32>, tensor<f64>) -> (tensor<17x33xf32>, tensor<17x33xf32>)
+  return %y#0, %y#1 : tensor<17x33xf32>, tensor<17x33xf32>
+}
+
+func.func @size_plain(%p: tensor<1000xf32>, %g: tensor<1000xf32>) -> tensor<1000xf32> {
+  %lr = dl.constant dense<0.1> : tensor<f64>
+  %wd = dl.constant dense<0.01> : tensor<f64>
+  %y = dl.sgd %p, %g lr %lr weight_decay %wd : (tensor<1000xf32>, tensor<1000xf32>, tensor<f64>, tensor<f64>) -> tensor<1000xf32>
+  return %y : tensor<1000xf32>
+}

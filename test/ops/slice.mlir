@@ -30,3 +30,13 @@ func.func @twice(%x: tensor<12xf64>) -> tensor<2xf64> attributes {dl.check_gradi
   %y = dl.slice %a starts [1] limits [6] strides [3] : (tensor<6xf64>) -> tensor<2xf64>
   return %y : tensor<2xf64>
 }
+
+func.func @size_rows(%x: tensor<21x33xf32>) -> tensor<17x33xf32> {
+  %y = dl.slice %x starts [3, 0] limits [20, 33] strides [1, 1] : (tensor<21x33xf32>) -> tensor<17x33xf32>
+  return %y : tensor<17x33xf32>
+}
+
+func.func @size_strided(%x: tensor<21x33xf32>) -> tensor<7x16xf32> {
+  %y = dl.slice %x starts [1, 2] limits [21, 33] strides [3, 2] : (tensor<21x33xf32>) -> tensor<7x16xf32>
+  return %y : tensor<7x16xf32>
+}

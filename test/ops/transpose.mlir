@@ -32,3 +32,18 @@ func.func @twice(%x: tensor<2x3x4xf64>) -> tensor<3x2x4xf64> attributes {dl.chec
   %y = dl.transpose %a permutation [2, 1, 0] : (tensor<4x2x3xf64>) -> tensor<3x2x4xf64>
   return %y : tensor<3x2x4xf64>
 }
+
+func.func @size_17x33(%x: tensor<17x33xf32>) -> tensor<33x17xf32> {
+  %y = dl.transpose %x permutation [1, 0] : (tensor<17x33xf32>) -> tensor<33x17xf32>
+  return %y : tensor<33x17xf32>
+}
+
+func.func @size_heads(%x: tensor<2x9x3x16xf32>) -> tensor<2x3x9x16xf32> {
+  %y = dl.transpose %x permutation [0, 2, 1, 3] : (tensor<2x9x3x16xf32>) -> tensor<2x3x9x16xf32>
+  return %y : tensor<2x3x9x16xf32>
+}
+
+func.func @size_bytes(%x: tensor<17x33xi8>) -> tensor<33x17xi8> {
+  %y = dl.transpose %x permutation [1, 0] : (tensor<17x33xi8>) -> tensor<33x17xi8>
+  return %y : tensor<33x17xi8>
+}

@@ -64,3 +64,48 @@ func.func @one_element_uncorrected_gradient(
   %g = dl.gradient %y wrt %x : tensor<f64>, tensor<1xf64>
   return %g : tensor<1xf64>
 }
+
+func.func @size_row_of_one(%x: tensor<3x1xf32>) -> tensor<3xf32> {
+  %y = dl.var %x over [1] correction 1.000000e+00 : (tensor<3x1xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+func.func @size_rows_of_17(%x: tensor<5x17xf32>) -> tensor<5xf32> {
+  %y = dl.var %x over [1] correction 1.000000e+00 : (tensor<5x17xf32>) -> tensor<5xf32>
+  return %y : tensor<5xf32>
+}
+
+func.func @size_rows_of_100(%x: tensor<7x100xf32>) -> tensor<7xf32> {
+  %y = dl.var %x over [1] correction 1.000000e+00 : (tensor<7x100xf32>) -> tensor<7xf32>
+  return %y : tensor<7xf32>
+}
+
+func.func @size_two_inner_axes(%x: tensor<3x9x11xf32>) -> tensor<3xf32> {
+  %y = dl.var %x over [1, 2] correction 1.000000e+00 : (tensor<3x9x11xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+func.func @size_long_row(%x: tensor<2x40000xf32>) -> tensor<2xf32> {
+  %y = dl.var %x over [1] correction 1.000000e+00 : (tensor<2x40000xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+func.func @size_everything(%x: tensor<37x53xf32>) -> tensor<f32> {
+  %y = dl.var %x over [0, 1] correction 1.000000e+00 : (tensor<37x53xf32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+func.func @size_column(%x: tensor<300x17xf32>) -> tensor<17xf32> {
+  %y = dl.var %x over [0] correction 1.000000e+00 : (tensor<300x17xf32>) -> tensor<17xf32>
+  return %y : tensor<17xf32>
+}
+
+func.func @size_leading_axes(%x: tensor<5x3x70xf32>) -> tensor<3xf32> {
+  %y = dl.var %x over [0, 2] correction 1.000000e+00 : (tensor<5x3x70xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+func.func @size_middle_axis(%x: tensor<3x19x18xf32>) -> tensor<3x18xf32> {
+  %y = dl.var %x over [1] correction 1.000000e+00 : (tensor<3x19x18xf32>) -> tensor<3x18xf32>
+  return %y : tensor<3x18xf32>
+}
