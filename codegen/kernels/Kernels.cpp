@@ -1,0 +1,60 @@
+#include "kernels/Kernels.h"
+
+#include "kernels/Emitters.h"
+#include "kernels/KernelRegistry.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::codegen;
+
+namespace dlc::codegen {
+#define DLC_KERNEL_FAMILY(Name) void register##Name##Kernels(KernelRegistry &registry);
+#include "kernels/KernelFamilies.inc"
+#undef DLC_KERNEL_FAMILY
+} // namespace dlc::codegen
+
+KernelRegistry::KernelRegistry(MLIRContext *context) : context(context) {
+#define DLC_KERNEL_FAMILY(Name) register##Name##Kernels(*this);
+#include "kernels/KernelFamilies.inc"
+#undef DLC_KERNEL_FAMILY
+}
+
+const KernelRegistry::Emitter *KernelRegistry::find(OperationName name) const {
+  auto found = emitters.find(name);
+  return found == emitters.end() ? nullptr : &found->second;
+}
+
+static std::pair<Operation *, KernelRegistry::Emitter> anchorOf(dl::GroupOp group) {
+  KernelRegistry registry(group.getContext());
+  for (Operation &op : group.getBody().front().without_terminator())
+    if (const KernelRegistry::Emitter *emitter = registry.find(op.getName()))
+      return {&op, *emitter};
+  return {};
+}
+
+LogicalResult codegen::emitKernel(KernelBuilder &kernel, dl::GroupOp group) {
+  switch (group.getKind()) {
+  case dl::GroupKind::Pointwise:
+    return emitPointwise(kernel, group);
+  case dl::GroupKind::Row:
+    return emitRow(kernel, group);
+  case dl::GroupKind::Column:
+    return emitColumn(kernel, group);
+  default:
+    break;
+  }
+  auto [anchor, emitter] = anchorOf(group);
+  if (!anchor)
+    return group.emitOpError("expects an op with a kernel of its own in a group of kind ")
+           << dl::stringifyGroupKind(group.getKind());
+  return emitter.emit(kernel, group, anchor);
+}
+
+int64_t codegen::workspaceBytes(dl::GroupOp group, const CpuTraits &traits) {
+  if (group.getKind() == dl::GroupKind::Row)
+    return rowWorkspaceBytes(group);
+  if (group.getKind() == dl::GroupKind::Column)
+    return columnWorkspaceBytes(group);
+  auto [anchor, emitter] = anchorOf(group);
+  return anchor && emitter.workspaceBytes ? emitter.workspaceBytes(anchor, traits) : 0;
+}
