@@ -57,7 +57,7 @@ public:
   Value counted() {
     Value t = op.getTarget();
     Value inRange = logicalAnd(ge(t, splat(0, t)), lt(t, splat(double(classes()), t)));
-    return logicalAnd(inRange, ne(t, splat(double(op.getIgnoreIndex()), t)));
+    return logicalAnd(inRange, ne(t, splat(double(int64_t(op.getIgnoreIndex())), t)));
   }
   /// [N, C] i1: the target's place in each row.
   Value isTarget() {
