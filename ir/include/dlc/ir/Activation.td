@@ -14,7 +14,7 @@ def Dl_GeluOp : Dl_Unary<"gelu", Dl_FloatTensor, "x times the normal distributio
     ```mlir
     %y = dl.gelu %x approximate(tanh) : tensor<4x8xf32>
     ```}];
-  let arguments = (ins Dl_FloatTensor:$x, DefaultValuedAttr<Dl_GeluApproximationAttr,
+  let arguments = (ins Dl_FloatTensor:$x, DefaultValuedAttr<Dl_GeluApproximation,
                        "::dlc::dl::GeluApproximation::None">:$approximate);
   let assemblyFormat = "$x (`approximate` `(` $approximate^ `)`)? attr-dict `:` type($y)";
 }

@@ -33,17 +33,13 @@ def Dl_ComparePredicate : I32EnumAttr<"ComparePredicate", "how two elements are 
     I32EnumAttrCase<"Eq", 0, "eq">, I32EnumAttrCase<"Ne", 1, "ne">, I32EnumAttrCase<"Lt", 2, "lt">,
     I32EnumAttrCase<"Le", 3, "le">, I32EnumAttrCase<"Gt", 4, "gt">, I32EnumAttrCase<"Ge", 5, "ge">]> {
   let cppNamespace = "::dlc::dl";
-  let genSpecializedAttr = 0;
 }
 
 def Dl_GeluApproximation : I32EnumAttr<"GeluApproximation", "which formula of gelu", [
     I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Tanh", 1, "tanh">]> {
   let cppNamespace = "::dlc::dl";
-  let genSpecializedAttr = 0;
 }
 
-def Dl_ComparePredicateAttr : EnumAttr<Dl_Dialect, Dl_ComparePredicate, "predicate"> { let assemblyFormat = "`` $value"; }
-def Dl_GeluApproximationAttr : EnumAttr<Dl_Dialect, Dl_GeluApproximation, "approximation"> { let assemblyFormat = "`` $value"; }
 def Dl_RoleAttr : EnumAttr<Dl_Dialect, Dl_Role, "role"> { let assemblyFormat = "`(` $value `)`"; }
 def Dl_LossReductionAttr : EnumAttr<Dl_Dialect, Dl_LossReduction, "loss_reduction"> { let assemblyFormat = "`<` $value `>`"; }
 def Dl_GroupKindAttr : EnumAttr<Dl_Dialect, Dl_GroupKind, "group_kind"> { let assemblyFormat = "`(` $value `)`"; }

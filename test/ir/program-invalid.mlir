@@ -1,0 +1,44 @@
+// RUN: dlc-opt %s -split-input-file -verify-diagnostics
+
+// expected-error@+1 {{'dl.variable' op expects a static shape, got 'tensor<?xf32>'}}
+dl.variable @w : tensor<?xf32> role(parameter) init(#dl.zeros)
+
+// -----
+
+// expected-error@+1 {{'dl.variable' op expects initial data of type 'tensor<2xf32>', got 'tensor<3xf32>'}}
+dl.variable @w : tensor<2xf32> role(parameter) init(dense<0.0> : tensor<3xf32>)
+
+// -----
+
+func.func @no_variable() -> tensor<2xf32> {
+  // expected-error@+1 {{'dl.read' op expects a dl.variable, got @w, which is none}}
+  %w = dl.read @w : tensor<2xf32>
+  return %w : tensor<2xf32>
+}
+
+// -----
+
+dl.variable @w : tensor<2xf32> role(parameter) init(#dl.zeros)
+func.func @other_type(%x: tensor<3xf32>) {
+  // expected-error@+1 {{'dl.write' op expects the type of @w, 'tensor<2xf32>', got 'tensor<3xf32>'}}
+  dl.write @w, %x : tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @loss_is_no_scalar(%x: tensor<3xf32>) {
+  // expected-error@+1 {{'dl.gradient' op expects a scalar loss (rank 0), got 'tensor<3xf32>'}}
+  %g = dl.gradient %x wrt %x : tensor<3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @group_yields_other_types(%x: tensor<3xf32>) {
+  // expected-error@+1 {{'dl.group' op expects a body ending in dl.yield of the result types}}
+  %r = dl.group kind(pointwise) [3] (%a = %x : tensor<3xf32>) -> (tensor<3xi1>) {
+    dl.yield %a : tensor<3xf32>
+  }
+  return
+}
