@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
 // CHECK-LABEL: func.func @cast(
 // CHECK: dl.cast %{{.*}} : tensor<17xf32> to tensor<17xf64>

@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
 // CHECK-LABEL: func.func @eq(
 // CHECK: dl.compare eq, %{{.*}}, %{{.*}} : tensor<6xf32>

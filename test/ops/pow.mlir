@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
 // CHECK-LABEL: func.func @pow(
 // CHECK: dl.pow %{{.*}}, %{{.*}} : tensor<17xf32>

@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
 // CHECK-LABEL: func.func @rem(
 // CHECK: dl.rem %{{.*}}, %{{.*}} : tensor<17xf32>

@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
 dl.variable @w : tensor<2xf32> role(parameter) init(dense<[1.0, 2.0]> : tensor<2xf32>)
 
@@ -6,7 +7,7 @@ dl.variable @w : tensor<2xf32> role(parameter) init(dense<[1.0, 2.0]> : tensor<2
 // CHECK-LABEL: func.func @write(
 // CHECK: dl.write @w, %{{.*}} : tensor<2xf32>
 func.func @write() -> (tensor<2xf32>, tensor<2xf32>)
-    attributes {dl.expect = [dense<[1.0, 2.0]> : tensor<2xf32>, dense<[2.0, 4.0]> : tensor<2xf32>]} {
+    attributes {dl.entry, dl.expect = [dense<[1.0, 2.0]> : tensor<2xf32>, dense<[2.0, 4.0]> : tensor<2xf32>]} {
   %old = dl.read @w : tensor<2xf32>
   %double = dl.add %old, %old : tensor<2xf32>
   dl.write @w, %double : tensor<2xf32>

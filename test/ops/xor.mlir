@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// RUN: dlc-check %s
 
 // CHECK-LABEL: func.func @xor(
 // CHECK: dl.xor %{{.*}}, %{{.*}} : tensor<17xi32>
