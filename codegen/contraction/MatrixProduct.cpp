@@ -7,16 +7,15 @@ using namespace mlir;
 
 namespace dlc::codegen {
 
+int64_t contractionBlock(int64_t k) {
+  int64_t blocks = std::max<int64_t>(1, (k + 383) / 384);
+  return std::max<int64_t>(8, llvm::alignTo(llvm::divideCeil(uint64_t(k), uint64_t(blocks)), 8));
+}
+
 namespace {
 
 dl::ContractionAxis axisOf(ArrayRef<dl::ContractionAxis> axes) {
   return axes.empty() ? dl::ContractionAxis{1, 0, 0, 0} : axes.front();
-}
-
-// Block of K whose sums are one fma chain (numerics contract): K in equal parts of at most 384, rounded up to 8.
-int64_t blockOf(int64_t k) {
-  int64_t blocks = std::max<int64_t>(1, (k + 383) / 384);
-  return std::max<int64_t>(8, llvm::alignTo(llvm::divideCeil(uint64_t(k), uint64_t(blocks)), 8));
 }
 
 // About 20 multiply-adds a nanosecond and core.
@@ -193,7 +192,7 @@ MatrixProductPlan MatrixProductPlan::of(const dl::ContractionDims &dims, int64_t
   plan.m = plan.mAxis.extent;
   plan.n = plan.nAxis.extent;
   plan.k = plan.kAxis.extent;
-  plan.blockExtent = blockOf(plan.k);
+  plan.blockExtent = contractionBlock(plan.k);
 
   int64_t widest = traits.vectorBytes / elementBytes;
   plan.lanes = std::max<int64_t>(2, std::min<int64_t>(widest, int64_t(llvm::PowerOf2Ceil(uint64_t(plan.n)))));

@@ -9,6 +9,9 @@ namespace dlc::codegen {
 /// Takes finished results: `index` are the loops of the result, outermost first, the last one for lane 0.
 using EpilogueFn = llvm::function_ref<void(llvm::ArrayRef<mlir::Value> index, const Lane &lane, mlir::Value sum)>;
 
+/// Terms of one fma chain of a contraction over k: equal parts of at most 384, rounded up to a multiple of 8.
+int64_t contractionBlock(int64_t k);
+
 /// How a (batched) matrix product is computed: which operand gives the rows, tile shape, packing, what threads share.
 /// A pure function of shape and target; the order of every sum depends on K alone.
 struct MatrixProductPlan {

@@ -20,19 +20,33 @@ ElementScope::ElementScope(ElementScope &parent, Lane lane)
     laneDim = space.addDim(0, lane.width - 1);
 }
 
+ElementScope::ElementScope(ElementScope &parent, SameLanes)
+    : kernel(parent.kernel), space(parent.space), parent(&parent), lane(parent.lane), laneDim(parent.laneDim),
+      laneBases(parent.laneBases) {}
+
 AffineExpr ElementScope::bind(Value value, int64_t lower, int64_t upper) {
   AffineExpr dim = space.addDim(lower, upper);
   dims.emplace_back(dim, value);
   return dim;
 }
 
+AffineExpr ElementScope::bindLanes(Value first, int64_t extent) {
+  AffineExpr base = bind(first, 0, extent - 1), lanes = space.addDim(0, extent - 1);
+  laneBases.emplace_back(lanes, base);
+  return lanes;
+}
+
 static bool isFunctionOf(AffineExpr expr, AffineExpr dim) {
   return expr.isFunctionOfDim(cast<AffineDimExpr>(dim).getPosition());
 }
 
-bool ElementScope::owns(AffineExpr expr) const {
+bool ElementScope::varies(AffineExpr expr) const {
   return (laneDim && isFunctionOf(expr, laneDim)) ||
-         llvm::any_of(dims, [&](auto &dim) { return isFunctionOf(expr, dim.first); });
+         llvm::any_of(laneBases, [&](auto &entry) { return isFunctionOf(expr, entry.first); });
+}
+
+bool ElementScope::owns(AffineExpr expr) const {
+  return varies(expr) || llvm::any_of(dims, [&](auto &dim) { return isFunctionOf(expr, dim.first); });
 }
 
 bool ElementScope::dependsOnProvided(Value value) {
@@ -111,7 +125,7 @@ Value ElementScope::element(Value value, ArrayRef<AffineExpr> index, Value guard
   ElementScope &owner = ownerOf(index, value);
   if (!guard && &owner != this) {
     Value scalar = owner.element(value, index);
-    result = at([&] { return splat(scalar); });
+    result = owner.lane.width ? scalar : at([&] { return splat(scalar); });
   } else {
     result = at([&] { return compute(value, index, offset, guard); });
   }
@@ -206,7 +220,10 @@ Value ElementScope::i64(int64_t value) {
 }
 
 AffineExpr ElementScope::atLane(AffineExpr expr, int64_t number) {
-  return space.simplify(expr.replace(laneDim, space.constant(number)));
+  llvm::DenseMap<AffineExpr, AffineExpr> values = {{laneDim, space.constant(number)}};
+  for (auto [lanes, base] : laneBases)
+    values[lanes] = base + number;
+  return space.simplify(expr.replace(values));
 }
 
 std::optional<int64_t> ElementScope::laneStride(AffineExpr expr) const {
@@ -214,9 +231,9 @@ std::optional<int64_t> ElementScope::laneStride(AffineExpr expr) const {
   if (!laneDim)
     return stride;
   for (auto [term, coefficient] : space.linearForm(expr).terms) {
-    if (term == laneDim)
-      stride = coefficient;
-    else if (isFunctionOf(term, laneDim))
+    if (term == laneDim || llvm::any_of(laneBases, [&](auto &entry) { return entry.first == term; }))
+      stride += coefficient;
+    else if (varies(term))
       return std::nullopt;
   }
   return stride;
@@ -255,7 +272,7 @@ void ElementScope::store(const Memory &memory, AffineExpr offset, Value value) {
 }
 
 Value ElementScope::index(AffineExpr expr) {
-  if (laneDim && isFunctionOf(expr, laneDim))
+  if (varies(expr))
     expr = atLane(expr, 0);
   ElementScope &owner = ownerOf(expr);
   if (&owner != this)

@@ -20,6 +20,9 @@ public:
   ElementScope(KernelBuilder &kernel, IndexSpace &space) : kernel(kernel), space(space), parent(nullptr) {}
   /// Inside `parent`; `width` 0: scalars. `mask`: the live lanes.
   explicit ElementScope(ElementScope &parent, Lane lane = {});
+  /// A loop inside the vector scope `parent`: the same lanes at the same positions.
+  struct SameLanes {};
+  ElementScope(ElementScope &parent, SameLanes);
   ElementScope(const ElementScope &) = delete;
 
   KernelBuilder &getKernel() const { return kernel; }
@@ -31,6 +34,10 @@ public:
 
   /// A loop dim of this scope, an i64 in [lower, upper].
   mlir::AffineExpr bind(mlir::Value value, int64_t lower, int64_t upper);
+
+  /// In a vector scope, positions [first, first + width) of a loop over [0, extent): an expression that is one more in
+  /// each lane, and known to stay inside the loop for the live lanes.
+  mlir::AffineExpr bindLanes(mlir::Value first, int64_t extent);
 
   /// While a loop that is part of this scope is being filled: what belongs to this scope, or to an enclosing one at the
   /// same place, goes before `op`.
@@ -76,6 +83,7 @@ public:
 
 private:
   bool owns(mlir::AffineExpr expr) const;
+  bool varies(mlir::AffineExpr expr) const; ///< by lane
   bool dependsOnProvided(mlir::Value value);
   /// The outermost scope that has all dims of the expressions and all that is provided for computing `value`.
   ElementScope &ownerOf(llvm::ArrayRef<mlir::AffineExpr> exprs, mlir::Value value = {});
@@ -97,6 +105,8 @@ private:
   ElementScope *parent;
   Lane lane;
   mlir::AffineExpr laneDim;
+  llvm::SmallVector<std::pair<mlir::AffineExpr, mlir::AffineExpr>>
+      laneBases; ///< of bindLanes: dim, its value in lane 0
   llvm::SmallVector<std::pair<mlir::AffineExpr, mlir::Value>> dims;
   mlir::Operation *anchor = nullptr;
   llvm::DenseMap<std::pair<mlir::Value, mlir::AffineExpr>, Provider> providers;

@@ -12,7 +12,8 @@ namespace dlc::codegen {
 class KernelRegistry {
 public:
   struct Emitter {
-    mlir::LogicalResult (*emit)(KernelBuilder &kernel, dl::GroupOp group, mlir::Operation *anchor);
+    mlir::LogicalResult (*emit)(KernelBuilder &kernel, dl::GroupOp group, mlir::Operation *anchor,
+                                const CpuTraits &traits);
     int64_t (*workspaceBytes)(mlir::Operation *anchor, const CpuTraits &traits); ///< null: none
   };
 
@@ -30,5 +31,10 @@ private:
   mlir::MLIRContext *context;
   llvm::DenseMap<mlir::OperationName, Emitter> emitters;
 };
+
+// The families, each in its own file.
+#define DLC_KERNEL_FAMILY(Name) void register##Name##Kernels(KernelRegistry &registry);
+#include "kernels/KernelFamilies.inc"
+#undef DLC_KERNEL_FAMILY
 
 } // namespace dlc::codegen

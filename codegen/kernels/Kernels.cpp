@@ -7,12 +7,6 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::codegen;
 
-namespace dlc::codegen {
-#define DLC_KERNEL_FAMILY(Name) void register##Name##Kernels(KernelRegistry &registry);
-#include "kernels/KernelFamilies.inc"
-#undef DLC_KERNEL_FAMILY
-} // namespace dlc::codegen
-
 KernelRegistry::KernelRegistry(MLIRContext *context) : context(context) {
 #define DLC_KERNEL_FAMILY(Name) register##Name##Kernels(*this);
 #include "kernels/KernelFamilies.inc"
@@ -32,7 +26,7 @@ static std::pair<Operation *, KernelRegistry::Emitter> anchorOf(dl::GroupOp grou
   return {};
 }
 
-LogicalResult codegen::emitKernel(KernelBuilder &kernel, dl::GroupOp group) {
+LogicalResult codegen::emitKernel(KernelBuilder &kernel, dl::GroupOp group, const CpuTraits &traits) {
   switch (group.getKind()) {
   case dl::GroupKind::Pointwise:
     return emitPointwise(kernel, group);
@@ -47,7 +41,7 @@ LogicalResult codegen::emitKernel(KernelBuilder &kernel, dl::GroupOp group) {
   if (!anchor)
     return group.emitOpError("expects an op with a kernel of its own in a group of kind ")
            << dl::stringifyGroupKind(group.getKind());
-  return emitter.emit(kernel, group, anchor);
+  return emitter.emit(kernel, group, anchor, traits);
 }
 
 int64_t codegen::workspaceBytes(dl::GroupOp group, const CpuTraits &traits) {

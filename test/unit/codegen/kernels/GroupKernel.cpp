@@ -67,7 +67,7 @@ void emitInLine(ModuleOp module, dl::GroupOp group, unsigned operands, const Cpu
   }
   b.setInsertionPoint(func::ReturnOp::create(b, loc));
   CpuKernelBuilder kernel(b, loc, ArrayRef(pointers).drop_back(), pointers.back(), traits);
-  EXPECT_TRUE(succeeded(emitKernel(kernel, group)));
+  EXPECT_TRUE(succeeded(emitKernel(kernel, group, traits)));
 }
 } // namespace
 
@@ -93,7 +93,7 @@ std::vector<Bytes> runGroup(const std::string &text, const std::vector<Bytes> &i
   if (how.inLine)
     emitInLine(*kernels, group, operands, traits);
   else
-    EXPECT_TRUE(succeeded(emitKernel(kernel, group)));
+    EXPECT_TRUE(succeeded(emitKernel(kernel, group, traits)));
   if (failed(verify(*kernels))) {
     kernels->dump();
     ADD_FAILURE() << "the kernel does not verify";

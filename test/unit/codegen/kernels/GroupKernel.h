@@ -43,6 +43,9 @@ struct KernelRun {
   bool inLine = false; ///< emit all phases into one function
 };
 
+/// Every vector width, whole and split ranges, and one function for all phases: results must not differ in a bit.
+inline const KernelRun everyRun[] = {{16, 1}, {32}, {32, 0, true}, {64}};
+
 /// Emits the kernel of the one dl.group of a function's text, runs it on the inputs and returns the results' bytes.
 /// The function's arguments must be the group's inputs in order. Reads and writes outside of operands are not caught
 /// here, but each buffer is followed by a canary that must survive.

@@ -52,14 +52,14 @@ TEST(Row, SumHasTheDocumentedOrderForEveryWidthAndSplit) {
     std::vector<float> squares = x;
     for (float &value : squares)
       value *= value;
-    for (int64_t bytes : {16, 32, 64})
-      for (KernelRun how : {KernelRun{bytes}, KernelRun{bytes, 1}, KernelRun{bytes, 0, true}}) {
-        auto results = runGroup(rowSum(rows, columns), {bytesOf(x)}, how);
-        ASSERT_EQ(results.size(), 1u);
-        auto y = valuesOf<float>(results[0]);
-        for (int64_t r = 0; r < rows; ++r)
-          ASSERT_EQ(y[r], laneOrderSum(&squares[r * columns], columns)) << rows << "x" << columns << " " << bytes;
-      }
+    for (const KernelRun &how : everyRun) {
+      auto results = runGroup(rowSum(rows, columns), {bytesOf(x)}, how);
+      ASSERT_EQ(results.size(), 1u);
+      auto y = valuesOf<float>(results[0]);
+      for (int64_t r = 0; r < rows; ++r)
+        ASSERT_EQ(y[r], laneOrderSum(&squares[r * columns], columns))
+            << rows << "x" << columns << " " << how.vectorBytes;
+    }
   }
 }
 

@@ -1,0 +1,284 @@
+// Gradients of pooling. Windows of 2 x 2 side by side: the maximum is found again in vectors of windows and both
+// columns are interleaved. Any other max_pool_grad walks the windows of a plane one by one. avg_pool_grad gathers: each
+// input element adds the windows that hold it, in row-major order.
+#include "kernels/Pool.h"
+
+#include "dlc/ir/Pool.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::codegen;
+
+static bool isTwoByTwo(const dl::PoolDims &dims) {
+  for (int axis : {0, 1})
+    if (dims.kernel[axis] != 2 || dims.stride[axis] != 2 || dims.paddingLo[axis] || dims.out[axis] * 2 > dims.in[axis])
+      return false;
+  return true;
+}
+
+namespace {
+class MaxPoolGrad : public PoolEmitter {
+public:
+  MaxPoolGrad(KernelBuilder &kernel, dl::GroupOp group, Operation *anchor, const dl::PoolDims &dims)
+      : PoolEmitter(kernel, group, anchor, dims),
+        epilogue(kernel, group, anchor,
+                 {Epilogue::Axis{dims.planes, dims.in[0] * dims.in[1]}, {dims.in[0], dims.in[1]}, {dims.in[1], 1}}) {}
+
+  LogicalResult emit();
+
+private:
+  void emitTwoByTwo();
+  void emitPair(ElementScope &lanes, AffineExpr plane, AffineExpr i, AffineExpr j, Value first, Value fresh);
+  void emitZeros(ElementScope &row, Value plane, Value line, int64_t from);
+  void emitScatter();
+  void scatterWindow(ElementScope &scope, AffineExpr plane, AffineExpr i, AffineExpr j);
+  void emitFinish();
+
+  Epilogue epilogue;
+  unsigned x = 0, dy = 0;
+};
+
+class AvgPoolGrad : public PoolEmitter {
+public:
+  using PoolEmitter::PoolEmitter;
+  LogicalResult emit();
+
+private:
+  Value gather(ElementScope &lanes, AffineExpr plane, AffineExpr h, AffineExpr w, unsigned dy);
+};
+} // namespace
+
+// The maximum's position as one mask a tap: taken, and not replaced later.
+void MaxPoolGrad::emitPair(ElementScope &lanes, AffineExpr plane, AffineExpr i, AffineExpr j, Value first,
+                           Value fresh) {
+  dl::ScalarBuilder b = scalars(lanes);
+  OpBuilder &builder = kernel.getBuilder();
+  Value best, taken[4];
+  for (int tap = 0; tap < 4; ++tap) {
+    AffineExpr h = space.simplify(i * 2 + tap / 2), w = space.simplify(j * 2 + tap % 2);
+    Value element = load(lanes, x, dims.in, plane, h, w, {});
+    taken[tap] = best ? isBetter(b, element, best) : b.boolean(true);
+    best = best ? b.select(taken[tap], element, best) : element;
+  }
+  Value gradient = load(lanes, dy, dims.out, plane, i, j, {}), zero = b.constant(0.0, element), later, routed[4];
+  for (int tap = 3; tap >= 0; --tap) {
+    Value chosen = later ? b.bitAnd(taken[tap], b.bitXor(later, b.boolean(true))) : taken[tap];
+    routed[tap] = b.select(chosen, gradient, zero);
+    later = later ? b.bitOr(later, taken[tap]) : taken[tap];
+  }
+  int64_t width = lanes.getLane().width, pair = std::max<int64_t>(width, 1) * 2;
+  SmallVector<int64_t> picks;
+  for (int64_t lane = 0; lane < pair; ++lane)
+    picks.push_back(lane / 2 + lane % 2 * (pair / 2));
+  auto interleave = [&](Value left, Value right) -> Value {
+    if (!width)
+      return vector::FromElementsOp::create(builder, kernel.getLoc(), VectorType::get({2}, element),
+                                            ValueRange{left, right});
+    return vector::ShuffleOp::create(builder, kernel.getLoc(), left, right, picks);
+  };
+  Value mask = fresh ? vector::ShuffleOp::create(builder, kernel.getLoc(), fresh, fresh, picks).getResult() : Value();
+  Value column = arith::MulIOp::create(builder, kernel.getLoc(), first, lanes.i64(2));
+  for (int line : {0, 1})
+    epilogue.store({lanes.index(plane), lanes.index(space.simplify(i * 2 + line)), column}, Lane{pair, mask},
+                   interleave(routed[2 * line], routed[2 * line + 1]));
+}
+
+// Elements that no window holds, from column `from` of a line on.
+void MaxPoolGrad::emitZeros(ElementScope &row, Value plane, Value line, int64_t from) {
+  emitLoop(row, row.i64(from), row.i64(dims.in[1]), {}, [&](Value column, ValueRange) -> SmallVector<Value> {
+    dl::ScalarBuilder b(kernel.getBuilder(), kernel.getLoc(), 0);
+    epilogue.store({plane, line, column}, Lane{}, b.constant(0.0, element));
+    return {};
+  });
+}
+
+void MaxPoolGrad::emitTwoByTwo() {
+  int64_t lines = (dims.in[0] + 1) / 2; // pairs of lines, the last one maybe half or without windows
+  forLines(lines, double(dims.in[1]), [&](ElementScope &row, AffineExpr plane, AffineExpr line) {
+    OpBuilder &b = kernel.getBuilder();
+    Value planeValue = row.index(plane), lineValue = row.index(line), covered, uncovered;
+    if (dims.out[0] < lines) {
+      covered = arith::CmpIOp::create(b, kernel.getLoc(), arith::CmpIPredicate::slt, lineValue, row.i64(dims.out[0]));
+      uncovered = arith::CmpIOp::create(b, kernel.getLoc(), arith::CmpIPredicate::sge, lineValue, row.i64(dims.out[0]));
+    }
+    emitIf(row, covered, {}, [&]() -> SmallVector<Value> {
+      ElementScope pair(row);
+      AffineExpr i = pair.bind(lineValue, 0, std::max<int64_t>(dims.out[0], 1) - 1);
+      forColumns(pair, dims.out[1], [&](ElementScope &lanes, AffineExpr j, Value first, Value fresh) {
+        emitPair(lanes, plane, i, j, first, fresh);
+      });
+      for (int part : {0, 1})
+        emitZeros(pair, planeValue, pair.index(space.simplify(i * 2 + part)), dims.out[1] * 2);
+      return {};
+    });
+    if (uncovered)
+      emitIf(row, uncovered, {}, [&]() -> SmallVector<Value> {
+        Value start = arith::MulIOp::create(b, kernel.getLoc(), lineValue, row.i64(2));
+        Value end = arith::MinSIOp::create(
+            b, kernel.getLoc(), arith::AddIOp::create(b, kernel.getLoc(), start, row.i64(2)), row.i64(dims.in[0]));
+        ElementScope inside(row);
+        emitLoop(inside, start, end, {}, [&](Value h, ValueRange) -> SmallVector<Value> {
+          ElementScope one(inside);
+          emitZeros(one, planeValue, h, 0);
+          return {};
+        });
+        return {};
+      });
+  });
+}
+
+// sums[first maximum of the window] += dy
+void MaxPoolGrad::scatterWindow(ElementScope &scope, AffineExpr plane, AffineExpr i, AffineExpr j) {
+  dl::ScalarBuilder b(kernel.getBuilder(), kernel.getLoc(), 0);
+  OpBuilder &builder = kernel.getBuilder();
+  Location loc = kernel.getLoc();
+  auto bounds = [&](int axis, AffineExpr window) {
+    Value start = scope.index(space.simplify(window * dims.stride[axis] - dims.paddingLo[axis]));
+    Value end = arith::AddIOp::create(builder, loc, start, scope.i64(dims.kernel[axis]));
+    return std::pair<Value, Value>(arith::MaxSIOp::create(builder, loc, start, scope.i64(0)),
+                                   arith::MinSIOp::create(builder, loc, end, scope.i64(dims.in[axis])));
+  };
+  auto [top, bottom] = bounds(0, i);
+  auto [left, right] = bounds(1, j);
+  AffineExpr base = space.simplify(plane * (dims.in[0] * dims.in[1]));
+  AffineExpr row = scope.bind(top, 0, dims.in[0] - 1), column = scope.bind(left, 0, dims.in[1] - 1);
+  Value firstAt = scope.index(space.simplify(base + row * dims.in[1] + column));
+  Value lowest = b.constant(-std::numeric_limits<double>::infinity(), element);
+  SmallVector<Value> best = emitLoop(scope, top, bottom, {lowest, firstAt}, [&](Value h, ValueRange outer) {
+    ElementScope line(scope);
+    AffineExpr hDim = line.bind(h, 0, dims.in[0] - 1);
+    return emitLoop(line, left, right, outer, [&](Value w, ValueRange carried) {
+      ElementScope tap(line);
+      AffineExpr wDim = tap.bind(w, 0, dims.in[1] - 1);
+      Value candidate = load(tap, x, dims.in, plane, hDim, wDim, {});
+      Value better = isBetter(b, candidate, carried[0]);
+      Value at = tap.index(space.simplify(base + hDim * dims.in[1] + wDim));
+      return SmallVector<Value>{b.select(better, candidate, carried[0]), b.select(better, at, carried[1])};
+    });
+  });
+  Value gradient = load(scope, dy, dims.out, plane, i, j, {});
+  Memory sums = kernel.workspace(0, element);
+  Value sum = b.add(kernel.load(sums, best[1], 0, Lane{}), gradient);
+  kernel.store(sums, best[1], Lane{}, sum);
+}
+
+void MaxPoolGrad::emitScatter() {
+  int64_t size = dims.in[0] * dims.in[1];
+  double cost = double(size) + double(dims.out[0] * dims.out[1] * dims.kernel[0] * dims.kernel[1]);
+  kernel.parallelRange(dims.planes, 1, cost, [&](Value lo, Value hi) {
+    ElementScope root(kernel, space);
+    emitLoop(root, lo, hi, {}, [&](Value iv, ValueRange) -> SmallVector<Value> {
+      ElementScope scope(root);
+      AffineExpr plane = scope.bind(iv, 0, dims.planes - 1);
+      emitSpan(scope, size, kernel.lanesOf(element), [&](ElementScope &lanes, AffineExpr position) {
+        lanes.store(kernel.workspace(0, element), space.simplify(plane * size + position),
+                    scalars(lanes).constant(0.0, element));
+      });
+      emitLoop(scope, scope.i64(0), scope.i64(dims.out[0]), {}, [&](Value i, ValueRange) -> SmallVector<Value> {
+        ElementScope line(scope);
+        AffineExpr iDim = line.bind(i, 0, dims.out[0] - 1);
+        emitLoop(line, line.i64(0), line.i64(dims.out[1]), {}, [&](Value j, ValueRange) -> SmallVector<Value> {
+          ElementScope window(line);
+          scatterWindow(window, plane, iDim, window.bind(j, 0, dims.out[1] - 1));
+          return {};
+        });
+        return {};
+      });
+      return {};
+    });
+  });
+}
+
+void MaxPoolGrad::emitFinish() {
+  forLines(dims.in[0], double(dims.in[1]), [&](ElementScope &row, AffineExpr plane, AffineExpr h) {
+    Value planeValue = row.index(plane), line = row.index(h);
+    forColumns(row, dims.in[1], [&](ElementScope &lanes, AffineExpr w, Value first, Value fresh) {
+      AffineExpr offset = space.simplify(plane * (dims.in[0] * dims.in[1]) + h * dims.in[1] + w);
+      Value sum = lanes.load(kernel.workspace(0, element), dims.planes * dims.in[0] * dims.in[1], offset);
+      epilogue.store({planeValue, line, first}, Lane{lanes.getLane().width, fresh}, sum);
+    });
+  });
+}
+
+LogicalResult MaxPoolGrad::emit() {
+  FailureOr<unsigned> xNumber = operandNumber(anchor, 0), dyNumber = operandNumber(anchor, 1);
+  if (failed(xNumber) || failed(dyNumber) || failed(epilogue.verify()))
+    return failure();
+  x = *xNumber;
+  dy = *dyNumber;
+  if (isTwoByTwo(dims)) {
+    emitTwoByTwo();
+    return success();
+  }
+  if (!dims.planes)
+    return success();
+  emitScatter();
+  emitFinish();
+  return success();
+}
+
+LogicalResult codegen::emitMaxPoolGrad(KernelBuilder &kernel, dl::GroupOp group, Operation *anchor, const CpuTraits &) {
+  return MaxPoolGrad(kernel, group, anchor, cast<dl::MaxPoolGradOp>(anchor).getDims()).emit();
+}
+
+int64_t codegen::maxPoolGradWorkspaceBytes(Operation *anchor, const CpuTraits &) {
+  dl::PoolDims dims = cast<dl::MaxPoolGradOp>(anchor).getDims();
+  int64_t bytes = bytesOf(getElementTypeOrSelf(anchor->getResult(0).getType()));
+  return isTwoByTwo(dims) ? 0 : dims.planes * dims.in[0] * dims.in[1] * bytes;
+}
+
+// Windows (first[0] + a, first[1] + c) hold the element; those that do not exist are left out by their condition.
+Value AvgPoolGrad::gather(ElementScope &lanes, AffineExpr plane, AffineExpr h, AffineExpr w, unsigned dy) {
+  dl::ScalarBuilder b = scalars(lanes);
+  AffineExpr position[2] = {h, w};
+  int64_t most[2];
+  for (int axis : {0, 1})
+    most[axis] = llvm::divideCeil(dims.kernel[axis], dims.stride[axis]);
+  Value sum;
+  for (int64_t a = most[0] - 1; a >= 0; --a)
+    for (int64_t c = most[1] - 1; c >= 0; --c) {
+      int64_t back[2] = {a, c};
+      AffineExpr window[2], behind[2];
+      for (int axis : {0, 1}) {
+        AffineExpr at = position[axis] + dims.paddingLo[axis];
+        window[axis] = space.simplify(at.floorDiv(dims.stride[axis]) - back[axis]);
+        behind[axis] = space.simplify(at % dims.stride[axis] + back[axis] * dims.stride[axis]);
+      }
+      Value exists = inside(lanes, window, dims.out), reaches = inside(lanes, behind, dims.kernel);
+      Value live = exists && reaches ? b.bitAnd(exists, reaches) : exists ? exists : reaches;
+      Value gradient = load(lanes, dy, dims.out, plane, window[0], window[1], live);
+      Value part = b.div(gradient, divisor(lanes, window[0], window[1]));
+      if (!live) {
+        sum = sum ? b.add(sum, part) : part;
+        continue;
+      }
+      if (!sum)
+        sum = b.constant(0.0, element);
+      sum = b.select(live, b.add(sum, part), sum);
+    }
+  return sum;
+}
+
+LogicalResult AvgPoolGrad::emit() {
+  Epilogue epilogue(kernel, group, anchor,
+                    {Epilogue::Axis{dims.planes, dims.in[0] * dims.in[1]}, {dims.in[0], dims.in[1]}, {dims.in[1], 1}});
+  FailureOr<unsigned> dy = operandNumber(anchor, 0);
+  if (failed(dy) || failed(epilogue.verify()))
+    return failure();
+  forLines(dims.in[0], 2.0 * double(dims.in[1]), [&](ElementScope &row, AffineExpr plane, AffineExpr h) {
+    Value planeValue = row.index(plane), line = row.index(h);
+    forColumns(row, dims.in[1], [&](ElementScope &lanes, AffineExpr w, Value first, Value fresh) {
+      epilogue.store({planeValue, line, first}, Lane{lanes.getLane().width, fresh}, gather(lanes, plane, h, w, *dy));
+    });
+  });
+  return success();
+}
+
+LogicalResult codegen::emitAvgPoolGrad(KernelBuilder &kernel, dl::GroupOp group, Operation *anchor, const CpuTraits &) {
+  return AvgPoolGrad(kernel, group, anchor, cast<dl::AvgPoolGradOp>(anchor).getDims()).emit();
+}
