@@ -62,7 +62,7 @@ public:
   void run() {
     if (dims.batch == 0 || dims.outChannels == 0 || dims.out[0] * dims.out[1] == 0)
       return;
-    double image = double(dims.multiplyAdds() / dims.batch) * kNanosecondsPerMultiplyAdd;
+    double image = double(dims.multiplyAdds()) / double(dims.batch) * kNanosecondsPerMultiplyAdd;
     if (dims.batch >= kShareable) {
       kernel.parallelRange(dims.batch, 1, image, [&](Value lo, Value hi) {
         forLoop(kernel, lo, hi, [&](Value n) {

@@ -142,7 +142,7 @@ public:
       return unrolled(level, 0, extent, aBase, bBase, std::move(in));
     int64_t unroll = inner * kUnroll <= kUnrolledSteps ? kUnroll : 1;
     int64_t whole = extent / unroll * unroll;
-    in = loopOver(whole, unroll, std::move(in), [&](Value i, Accumulators state) {
+    in = loopOver(whole, unroll, in, [&](Value i, Accumulators state) {
       Value aHere = add(kernel, aBase, scaled(kernel, i, loop.a)),
             bHere = add(kernel, bBase, scaled(kernel, i, loop.b));
       return unrolled(level, 0, unroll, aHere, bHere, std::move(state));
@@ -151,7 +151,7 @@ public:
   }
 
   template <typename Body>
-  Accumulators loopOver(int64_t extent, int64_t step, Accumulators in, Body body) {
+  Accumulators loopOver(int64_t extent, int64_t step, const Accumulators &in, Body body) {
     auto loop = scf::ForOp::create(b, loc, i64(kernel, 0), i64(kernel, extent), i64(kernel, step), in);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

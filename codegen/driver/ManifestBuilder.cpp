@@ -39,7 +39,7 @@ std::string elementBytes(ElementsAttr value) {
     return blob ? std::string(blob->getData().data(), blob->getData().size()) : std::string();
   }
   std::string bytes;
-  auto append = [&](APInt bits) {
+  auto append = [&](const APInt &bits) {
     size_t size = (bits.getBitWidth() + 7) / 8;
     uint64_t word = bits.getZExtValue();
     bytes.append(reinterpret_cast<const char *>(&word), size);

@@ -93,7 +93,7 @@ char *Session::arena(std::string_view name) const {
   return found == arenas.end() ? nullptr : found->second.base();
 }
 
-StatusOr<std::shared_ptr<Session::Program>> Session::attach(std::shared_ptr<const Executable> executable) {
+StatusOr<std::shared_ptr<Session::Program>> Session::attach(const std::shared_ptr<const Executable> &executable) {
   const Manifest &manifest = executable->manifest();
   std::shared_ptr<Program> program(new Program(*this, executable));
   for (const ArenaInfo &info : manifest.arenas) {
@@ -182,6 +182,7 @@ Status Session::Program::call(size_t index, std::span<const DlcBuffer> arguments
 Status Session::save(const std::string &path) const {
   std::lock_guard guard(lock);
   std::vector<TensorView> tensors;
+  tensors.reserve(variables_.size());
   for (const auto &[name, variable] : variables_)
     tensors.push_back({name, variable.type.dtype, variable.type.shape, variable.data});
   return writeSafetensors(path, tensors);

@@ -51,7 +51,7 @@ public:
 
   /// Binds the executable: creates arenas it is the first to need, starts variables it is the first to name. A variable
   /// known already must have the same type and place.
-  StatusOr<std::shared_ptr<Program>> attach(std::shared_ptr<const Executable> executable);
+  StatusOr<std::shared_ptr<Program>> attach(const std::shared_ptr<const Executable> &executable);
 
   /// A variable's type and memory, valid as long as the session.
   struct Variable {

@@ -13,7 +13,7 @@ const char *const kText = R"({"minReader":1,"compiler":"dlc","cpu":"x86-64-v3","
  "entries":[{"name":"f","arguments":[{"name":"x","type":"i64","shape":[]}],"results":[],"peak":9}],
  "sites":[],"memory":[{"name":"parameters","bytes":32}]})";
 
-std::string replaced(std::string from, const std::string &to) {
+std::string replaced(const std::string &from, const std::string &to) {
   std::string text = kText;
   text.replace(text.find(from), from.size(), to);
   return Manifest::parse(text).status().message();

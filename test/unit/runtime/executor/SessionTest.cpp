@@ -92,7 +92,7 @@ TEST_F(SessionTest, ManyParallelLoopsOnThreeThreads) {
 
 TEST_F(SessionTest, WrongSizesAreRefusedBeforeTheCall) {
   float loss = 0;
-  DlcBuffer argument{kEntries[0] ? &loss : nullptr, 4}, result{&loss, 4};
+  DlcBuffer argument{&loss, 4}, result{&loss, 4};
   EXPECT_EQ(program->call(0, {&argument, 1}, {&result, 1}).message(),
             "step: argument 'x' is f32[4] of 16 bytes, got 4");
   EXPECT_EQ(program->call(0, {}, {&result, 1}).message(), "step: expected 1 arguments, got 0");
