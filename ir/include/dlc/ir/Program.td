@@ -68,9 +68,10 @@ def Dl_GroupOp : Dl_ProgramOp<"group", [Pure, IsolatedFromAbove, SingleBlock]> {
     `slots` (one a result) is set by `dl-plan-memory`, as is `in_place`: for each result the input whose bytes it takes over,
     or -1. Then every element of that input is read by the lane that writes the result there, or by a reduction of that
     lane's row. So a kernel evaluates all results of a lane before it stores any, and stores a result in place only when
-    all reductions of the row are done.}];
+    all reductions of the row are done. `workspace` is the kernel's scratch memory while it runs.}];
   let arguments = (ins Variadic<Dl_Tensor>:$inputs, Dl_GroupKindAttr:$kind,
-                       DenseI64ArrayAttr:$domain, OptionalAttr<ArrayAttr>:$slots, OptionalAttr<DenseI64ArrayAttr>:$in_place);
+                       DenseI64ArrayAttr:$domain, OptionalAttr<ArrayAttr>:$slots, OptionalAttr<DenseI64ArrayAttr>:$in_place,
+                       OptionalAttr<Dl_SlotAttr>:$workspace);
   let results = (outs Variadic<Dl_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

@@ -11,6 +11,7 @@ class Dl_Move<string mnemonic, string text, list<Trait> traits = []>
 
 def Dl_ReshapeOp : Dl_Move<"reshape", "The same elements in row-major order under another shape"> {
   let description = "The result type is given; it has as many elements as the operand.";
+  let extraClassDeclaration = "bool keepsOrder() { return true; }";
   let arguments = (ins Dl_Tensor:$x);
   let assemblyFormat = "$x attr-dict `:` functional-type($x, $y)";
   let hasVerifier = 1;

@@ -1,0 +1,94 @@
+#include "Placement.h"
+
+#include "dlc/ir/Constant.h"
+#include "dlc/ir/Storage.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::passes;
+
+bool dlc::passes::isView(dl::GroupOp group) {
+  if (group.getInputs().size() != 1 || group.getNumResults() != 1)
+    return false;
+  Block &body = group.getBody().front();
+  return !body.without_terminator().empty() && llvm::all_of(body.without_terminator(), [](Operation &op) {
+    auto map = dyn_cast<dl::IndexMapOpInterface>(op);
+    return map && map.keepsOrder() && op.getNumOperands() == 1;
+  });
+}
+
+bool dlc::passes::isCopy(dl::GroupOp group) {
+  Block &body = group.getBody().front();
+  return group.getInputs().size() == 1 && group.getNumResults() == 1 && body.without_terminator().empty();
+}
+
+Value dlc::passes::rootOf(Value value) {
+  for (;;) {
+    auto group = value.getDefiningOp<dl::GroupOp>();
+    if (!group || !isView(group))
+      return value;
+    value = group.getInputs()[0];
+  }
+}
+
+SmallVector<dl::GroupOp> dlc::passes::readersOfBytes(Value root) {
+  llvm::SetVector<Operation *> readers;
+  SmallVector<Value> open{root};
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      auto group = dyn_cast<dl::GroupOp>(user);
+      if (!group)
+        continue;
+      if (isView(group))
+        open.push_back(group.getResult(0));
+      else
+        readers.insert(group);
+    }
+  }
+  return llvm::map_to_vector(readers, [](Operation *op) { return cast<dl::GroupOp>(op); });
+}
+
+bool dlc::passes::canTakeOver(dl::GroupOp group, unsigned result, unsigned input) {
+  bool isRow = group.getKind() == dl::GroupKind::Row;
+  if (!isRow && group.getKind() != dl::GroupKind::Pointwise && group.getKind() != dl::GroupKind::Column)
+    return false;
+  Value argument = group.getBody().front().getArgument(input);
+  auto from = cast<RankedTensorType>(argument.getType()),
+       to = cast<RankedTensorType>(group.getResult(result).getType());
+  if (from.getShape() != to.getShape() ||
+      dl::getElementBytes(from.getElementType()) != dl::getElementBytes(to.getElementType()))
+    return false;
+  bool inDomain = from.getShape() == group.getDomain();
+  DenseSet<Value> seen;
+  SmallVector<Value> open{argument};
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    for (Operation *user : value.getUsers()) {
+      if (isa<dl::YieldOp>(user) || (isRow && inDomain && isa<dl::ReductionOpInterface>(user)))
+        continue;
+      if (!isa<dl::ScalarBodyOpInterface>(user))
+        return false;
+      open.push_back(user->getResult(0));
+    }
+  }
+  return true;
+}
+
+dl::SlotAttr dlc::passes::slotOf(Value value) {
+  int64_t bytes = dl::getStorageBytes(value.getType());
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return dl::SlotAttr::get(value.getContext(), argumentArena, argument.getArgNumber(), bytes);
+  if (auto read = value.getDefiningOp<dl::ReadOp>()) {
+    auto variable = SymbolTable::lookupNearestSymbolFrom<dl::VariableOp>(read, read.getVariableAttr());
+    return variable.getSlotAttr();
+  }
+  if (auto group = value.getDefiningOp<dl::GroupOp>()) {
+    if (!group.getSlots())
+      return {};
+    return dyn_cast<dl::SlotAttr>((*group.getSlots())[cast<OpResult>(value).getResultNumber()]);
+  }
+  return value.getDefiningOp()->getAttrOfType<dl::SlotAttr>("dl.slot");
+}

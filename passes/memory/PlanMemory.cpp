@@ -1,0 +1,269 @@
+#include "Packing.h"
+#include "Placement.h"
+
+#include "dlc/ir/Constant.h"
+#include "dlc/ir/Storage.h"
+#include "dlc/passes/MemoryPlan.h"
+#include "dlc/passes/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+// Before:  %y = dl.group kind(pointwise) [4] (%a = %x : tensor<4xf32>) -> (tensor<4xf32>) { … }
+// After:   %y = dl.group kind(pointwise) [4] (%a = %x : tensor<4xf32>) -> (tensor<4xf32>)
+//            attributes {slots = [#dl.slot<"activation", 0, 16>], in_place = array<i64: -1>} { … }
+
+namespace dlc::passes {
+#define GEN_PASS_DEF_PLANMEMORYPASS
+#include "dlc/passes/Passes.h.inc"
+} // namespace dlc::passes
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::passes;
+
+namespace {
+
+/// What one entry needs beside the state.
+struct EntryMemory {
+  int64_t activation = 0, bound = 0, workspace = 0, io = 0;
+};
+
+/// Gives the activations of one entry their bytes.
+class EntryPlanner {
+public:
+  EntryPlanner(func::FuncOp function, FixedSlots fixed, const WorkspaceBytes &workspaceOf)
+      : function(function), fixed(std::move(fixed)), groups(function.getOps<dl::GroupOp>()), workspaceOf(workspaceOf) {}
+
+  EntryMemory plan();
+  /// Notes the values that are live where most bytes are, the largest ten.
+  void explain(InFlightDiagnostic &error) const;
+
+private:
+  void planGroup(dl::GroupOp group, int64_t position);
+  void placeResult(OpResult result, int64_t position, SmallVectorImpl<int64_t> &inPlace);
+  std::optional<unsigned> findDyingInput(OpResult result, int64_t position, ArrayRef<int64_t> taken) const;
+  int64_t lastUse(Value root) const;
+  unsigned addBuffer(int64_t bytes, int64_t start, int64_t end, Operation *owner);
+  void setSlots(const Packing &packing);
+
+  func::FuncOp function;
+  FixedSlots fixed;
+  SmallVector<dl::GroupOp> groups;
+  const WorkspaceBytes &workspaceOf;
+  DenseMap<Operation *, int64_t> positions;
+  DenseMap<Value, unsigned> buffers; // of roots in the activation arena
+  DenseMap<Operation *, unsigned> workspaces;
+  std::vector<Interval> intervals;
+  std::vector<Operation *> owners;
+};
+
+int64_t EntryPlanner::lastUse(Value root) const {
+  int64_t last = positions.lookup(root.getDefiningOp());
+  for (dl::GroupOp reader : readersOfBytes(root))
+    last = std::max(last, positions.lookup(reader));
+  return last;
+}
+
+unsigned EntryPlanner::addBuffer(int64_t bytes, int64_t start, int64_t end, Operation *owner) {
+  intervals.push_back({bytes, start, end});
+  owners.push_back(owner);
+  return intervals.size() - 1;
+}
+
+std::optional<unsigned> EntryPlanner::findDyingInput(OpResult result, int64_t position, ArrayRef<int64_t> taken) const {
+  auto group = cast<dl::GroupOp>(result.getOwner());
+  for (auto [index, input] : llvm::enumerate(group.getInputs())) {
+    Value root = rootOf(input);
+    auto buffer = buffers.find(root);
+    if (buffer == buffers.end() || intervals[buffer->second].end != position ||
+        llvm::is_contained(taken, int64_t(index)))
+      continue;
+    unsigned uses = llvm::count_if(group.getInputs(), [&](Value other) { return rootOf(other) == root; });
+    if (uses == 1 && canTakeOver(group, result.getResultNumber(), index))
+      return index;
+  }
+  return std::nullopt;
+}
+
+void EntryPlanner::placeResult(OpResult result, int64_t position, SmallVectorImpl<int64_t> &inPlace) {
+  auto group = cast<dl::GroupOp>(result.getOwner());
+  if (dl::SlotAttr slot = fixed.lookup(result)) {
+    for (auto [index, input] : llvm::enumerate(group.getInputs()))
+      if (rootOf(input).getDefiningOp<dl::ReadOp>() && slotOf(rootOf(input)) == slot)
+        inPlace[result.getResultNumber()] = index;
+    return;
+  }
+  if (std::optional<unsigned> input = findDyingInput(result, position, inPlace)) {
+    inPlace[result.getResultNumber()] = *input;
+    unsigned buffer = buffers.lookup(rootOf(group.getInputs()[*input]));
+    intervals[buffer].end = lastUse(result);
+    buffers[result] = buffer;
+    return;
+  }
+  buffers[result] = addBuffer(dl::getStorageBytes(result.getType()), position, lastUse(result), group);
+}
+
+void EntryPlanner::planGroup(dl::GroupOp group, int64_t position) {
+  SmallVector<int64_t> inPlace(group.getNumResults(), -1);
+  for (OpResult result : group->getOpResults())
+    placeResult(result, position, inPlace);
+  if (llvm::any_of(inPlace, [](int64_t input) { return input >= 0; }))
+    group.setInPlace(inPlace);
+  if (int64_t bytes = isCopy(group) ? 0 : workspaceOf(group))
+    workspaces[group] = addBuffer(bytes, position, position, group);
+}
+
+void EntryPlanner::setSlots(const Packing &packing) {
+  MLIRContext *context = function.getContext();
+  auto activation = [&](unsigned buffer, int64_t bytes) {
+    return dl::SlotAttr::get(context, activationArena, packing.offsets[buffer], bytes);
+  };
+  for (dl::GroupOp group : groups) {
+    SmallVector<Attribute> slots;
+    for (Value result : group.getResults()) {
+      Value root = rootOf(result);
+      if (auto slot = fixed.lookup(root))
+        slots.push_back(slot);
+      else if (auto buffer = buffers.find(root); buffer != buffers.end())
+        slots.push_back(activation(buffer->second, dl::getStorageBytes(result.getType())));
+      else
+        slots.push_back(slotOf(root));
+    }
+    group.setSlotsAttr(ArrayAttr::get(context, slots));
+    if (auto workspace = workspaces.find(group); workspace != workspaces.end())
+      group.setWorkspaceAttr(activation(workspace->second, intervals[workspace->second].bytes));
+  }
+}
+
+EntryMemory EntryPlanner::plan() {
+  for (auto [position, group] : llvm::enumerate(groups))
+    positions[group] = position;
+  for (auto [position, group] : llvm::enumerate(groups))
+    if (!isView(group))
+      planGroup(group, position);
+  Packing packing = pack(intervals);
+  setSlots(packing);
+  EntryMemory memory{packing.bytes, liveBound(intervals), 0, 0};
+  for (auto [group, buffer] : workspaces)
+    memory.workspace = std::max(memory.workspace, intervals[buffer].bytes);
+  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+    memory.io += dl::getSlotBytes(type);
+  return memory;
+}
+
+void EntryPlanner::explain(InFlightDiagnostic &error) const {
+  int64_t peak = 0;
+  liveBound(intervals, &peak);
+  SmallVector<unsigned> live;
+  for (unsigned buffer = 0; buffer < intervals.size(); ++buffer)
+    if (intervals[buffer].start <= peak && peak <= intervals[buffer].end)
+      live.push_back(buffer);
+  llvm::sort(live, [&](unsigned a, unsigned b) {
+    return std::pair(-intervals[a].bytes, a) < std::pair(-intervals[b].bytes, b);
+  });
+  for (unsigned buffer : ArrayRef(live).take_front(10)) {
+    auto workspace = workspaces.find(owners[buffer]);
+    bool isWorkspace = workspace != workspaces.end() && workspace->second == buffer;
+    error.attachNote(owners[buffer]->getLoc())
+        << intervals[buffer].bytes << " bytes live at the peak" << (isWorkspace ? " (workspace)" : "");
+  }
+}
+
+struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
+  using PlanMemoryPassBase::PlanMemoryPassBase;
+  WorkspaceBytes workspaceOf;
+
+  void runOnOperation() override {
+    constantBytes = 0;
+    placeConstants();
+    SmallVector<NamedAttribute> entries;
+    EntryMemory most;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(planEntry(function, most, entries)))
+        return signalPassFailure();
+    Builder builder(&getContext());
+    SmallVector<NamedAttribute> memory;
+    for (auto &[name, bytes] : stateBytes())
+      memory.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(bytes)));
+    memory.push_back(builder.getNamedAttr(activationArena, builder.getI64IntegerAttr(most.activation)));
+    memory.push_back(builder.getNamedAttr("workspace", builder.getI64IntegerAttr(most.workspace)));
+    memory.push_back(builder.getNamedAttr(constantArena, builder.getI64IntegerAttr(constantBytes)));
+    memory.push_back(builder.getNamedAttr("io", builder.getI64IntegerAttr(most.io)));
+    memory.push_back(builder.getNamedAttr("entries", builder.getDictionaryAttr(entries)));
+    getOperation()->setAttr("dl.memory", builder.getDictionaryAttr(memory));
+  }
+
+  LogicalResult planEntry(func::FuncOp function, EntryMemory &most, SmallVectorImpl<NamedAttribute> &entries) {
+    for (Operation &op : function.getBody().front())
+      if (!isa<dl::ReadOp, dl::WriteOp, dl::GroupOp>(op) && !op.hasTrait<OpTrait::IsTerminator>() &&
+          !op.hasAttr("dl.slot"))
+        return op.emitOpError("expects to be in a dl.group; run dl-fuse");
+    FailureOr<FixedSlots> fixed = placeState(function);
+    if (failed(fixed))
+      return failure();
+    WorkspaceBytes always = [this](dl::GroupOp) { return int64_t(workspaceBytes); };
+    EntryPlanner planner(function, std::move(*fixed), workspaceOf ? workspaceOf : always);
+    EntryMemory entry = planner.plan();
+    int64_t peak = entry.activation + entry.io + constantBytes;
+    for (auto &[name, bytes] : stateBytes())
+      peak += bytes;
+    if (memoryLimit && peak > memoryLimit) {
+      InFlightDiagnostic error = function.emitOpError("expects to need at most ")
+                                 << int64_t(memoryLimit) << " bytes, got " << peak;
+      planner.explain(error);
+      return error;
+    }
+    most.activation = std::max(most.activation, entry.activation);
+    most.workspace = std::max(most.workspace, entry.workspace);
+    most.io = std::max(most.io, entry.io);
+    Builder builder(&getContext());
+    auto number = [&](StringRef name, int64_t bytes) {
+      return builder.getNamedAttr(name, builder.getI64IntegerAttr(bytes));
+    };
+    entries.push_back(builder.getNamedAttr(
+        function.getName(),
+        builder.getDictionaryAttr({number("activation", entry.activation), number("bound", entry.bound),
+                                   number("io", entry.io), number("peak", peak)})));
+    return success();
+  }
+
+  /// Constants that no kernel holds lie in their own arena, equal ones once.
+  void placeConstants() {
+    llvm::MapVector<Attribute, dl::SlotAttr> known;
+    getOperation().walk([&](dl::ConstantOp constant) {
+      if (!isa<func::FuncOp>(constant->getParentOp()))
+        return;
+      dl::SlotAttr &slot = known[constant.getValueAttr()];
+      if (!slot) {
+        slot = dl::SlotAttr::get(&getContext(), constantArena, constantBytes, dl::getStorageBytes(constant.getType()));
+        constantBytes += dl::getSlotBytes(constant.getType());
+      }
+      constant->setAttr("dl.slot", slot);
+    });
+  }
+
+  /// Bytes of the state arenas by role.
+  llvm::MapVector<StringRef, int64_t> stateBytes() {
+    llvm::StringMap<int64_t> ends;
+    llvm::MapVector<StringRef, int64_t> bytes;
+    for (auto variable : getOperation().getOps<dl::VariableOp>()) {
+      dl::SlotAttr slot = variable.getSlotAttr();
+      if (!slot)
+        continue;
+      int64_t &end = ends[slot.getArena()];
+      int64_t grown = std::max<int64_t>(end, llvm::alignTo(slot.getOffset() + slot.getBytes(), dl::slotAlignment));
+      bytes[dl::stringifyRole(variable.getRole())] += grown - end;
+      end = grown;
+    }
+    return bytes;
+  }
+
+  int64_t constantBytes = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> dlc::passes::createPlanMemoryPass(WorkspaceBytes workspaceOf, int64_t memoryLimit) {
+  auto pass = std::make_unique<PlanMemoryPass>(PlanMemoryPassOptions{memoryLimit, 0});
+  pass->workspaceOf = std::move(workspaceOf);
+  return pass;
+}

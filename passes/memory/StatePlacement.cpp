@@ -1,0 +1,246 @@
+#include "Placement.h"
+
+#include "dlc/ir/Constant.h"
+#include "dlc/ir/Storage.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::passes;
+
+namespace {
+
+/// Which group writes each variable and result, and what must run before what.
+class StatePlacer {
+public:
+  explicit StatePlacer(func::FuncOp function) : block(function.getBody().front()) {
+    for (auto variable : function->getParentOfType<ModuleOp>().getOps<dl::VariableOp>())
+      variables[variable.getSymNameAttr()] = variable;
+    for (auto read : block.getOps<dl::ReadOp>())
+      reads[read.getVariableAttr().getAttr()] = read;
+  }
+
+  LogicalResult place();
+  void schedule();
+  FixedSlots takeSlots() { return std::move(slots); }
+
+private:
+  LogicalResult placeWrite(dl::WriteOp write);
+  void placeResult(Operation *terminator, unsigned index);
+  /// Whether `value`'s root is a group's result no one has claimed yet.
+  bool isClaimable(Value value) const;
+  /// Lets `writer` write `slot` of the variable after all readers of its old value; false if one must run later.
+  bool claim(Value root, StringAttr variable, dl::SlotAttr slot);
+  bool canPrecede(ArrayRef<dl::GroupOp> readers, dl::GroupOp writer) const;
+  Value addCopy(Value value, Location location);
+  /// A copy reads `value`: before the group that overwrites it, if it lies in a variable.
+  bool orderBeforeOverwrite(Value value, dl::GroupOp copy);
+  SmallVector<Operation *> successorsOf(Operation *op) const;
+  int64_t growth(dl::GroupOp group, const DenseMap<Value, unsigned> &remaining) const;
+
+  Block &block;
+  DenseMap<StringAttr, dl::VariableOp> variables;
+  DenseMap<StringAttr, dl::ReadOp> reads;
+  DenseMap<StringAttr, dl::GroupOp> writers;             // of the variables placed so far
+  DenseMap<Operation *, SmallVector<Operation *>> later; // beyond uses: readers of old values -> writer
+  FixedSlots slots;
+};
+
+SmallVector<Operation *> StatePlacer::successorsOf(Operation *op) const {
+  SmallVector<Operation *> successors;
+  for (Operation *user : op->getUsers())
+    if (isa<dl::GroupOp>(user))
+      successors.push_back(user);
+  if (auto found = later.find(op); found != later.end())
+    llvm::append_range(successors, found->second);
+  return successors;
+}
+
+bool StatePlacer::canPrecede(ArrayRef<dl::GroupOp> readers, dl::GroupOp writer) const {
+  DenseSet<Operation *> reached;
+  SmallVector<Operation *> open{writer};
+  while (!open.empty())
+    for (Operation *next : successorsOf(open.pop_back_val()))
+      if (reached.insert(next).second)
+        open.push_back(next);
+  return llvm::none_of(readers, [&](dl::GroupOp reader) { return reached.contains(reader); });
+}
+
+bool StatePlacer::isClaimable(Value value) const {
+  Value root = rootOf(value);
+  return root.getDefiningOp<dl::GroupOp>() && !slots.contains(root);
+}
+
+bool StatePlacer::claim(Value root, StringAttr variable, dl::SlotAttr slot) {
+  auto writer = root.getDefiningOp<dl::GroupOp>();
+  auto read = reads.lookup(variable);
+  SmallVector<dl::GroupOp> readers;
+  if (read)
+    readers = readersOfBytes(read.getValue());
+  if (!canPrecede(readers, writer))
+    return false;
+  if (llvm::is_contained(readers, writer)) {
+    // The group reads the old value itself: only lane by lane, and through one operand.
+    std::optional<unsigned> input;
+    for (auto [index, value] : llvm::enumerate(writer.getInputs()))
+      if (rootOf(value) == read.getValue()) {
+        if (input)
+          return false;
+        input = index;
+      }
+    if (!canTakeOver(writer, cast<OpResult>(root).getResultNumber(), *input))
+      return false;
+  }
+  for (dl::GroupOp reader : readers)
+    if (reader != writer)
+      later[reader].push_back(writer);
+  writers[variable] = writer;
+  slots[root] = slot;
+  return true;
+}
+
+Value StatePlacer::addCopy(Value value, Location location) {
+  OpBuilder builder(block.getParentOp()->getContext());
+  Operation *position = block.getTerminator();
+  for (Operation &op : block)
+    if (isa<dl::WriteOp>(op)) {
+      position = &op;
+      break;
+    }
+  builder.setInsertionPoint(position);
+  auto type = cast<RankedTensorType>(value.getType());
+  auto copy = dl::GroupOp::create(builder, location, TypeRange(type), value, dl::GroupKind::Pointwise, type.getShape(),
+                                  ArrayAttr(), DenseI64ArrayAttr(), dl::SlotAttr());
+  Block &body = copy.getBody().emplaceBlock();
+  builder.setInsertionPointToStart(&body);
+  dl::YieldOp::create(builder, location, ValueRange(body.addArgument(type, location)));
+  return copy.getResult(0);
+}
+
+bool StatePlacer::orderBeforeOverwrite(Value value, dl::GroupOp copy) {
+  auto read = rootOf(value).getDefiningOp<dl::ReadOp>();
+  dl::GroupOp writer = read ? writers.lookup(read.getVariableAttr().getAttr()) : dl::GroupOp();
+  if (!writer)
+    return true;
+  if (!canPrecede({copy}, writer))
+    return false;
+  later[copy].push_back(writer);
+  return true;
+}
+
+LogicalResult StatePlacer::placeWrite(dl::WriteOp write) {
+  StringAttr name = write.getVariableAttr().getAttr();
+  dl::SlotAttr slot = variables.lookup(name).getSlotAttr();
+  if (!slot)
+    return write.emitOpError("expects a variable with a slot, got ")
+           << write.getVariableAttr() << "; run dl-layout-state";
+  Value value = write.getValue();
+  if (isClaimable(value) && claim(rootOf(value), name, slot))
+    return success();
+  Value copy = addCopy(value, write.getLoc());
+  bool ordered = claim(copy, name, slot) && orderBeforeOverwrite(value, copy.getDefiningOp<dl::GroupOp>());
+  if (!ordered) {
+    // Variables exchange their values: the first goes through the activation arena.
+    slots.erase(copy);
+    Value first = addCopy(value, write.getLoc());
+    first.getDefiningOp()->moveBefore(copy.getDefiningOp());
+    copy.getDefiningOp()->setOperand(0, first);
+    later.erase(copy.getDefiningOp());
+    orderBeforeOverwrite(value, first.getDefiningOp<dl::GroupOp>());
+    claim(copy, name, slot);
+  }
+  write.setOperand(copy);
+  return success();
+}
+
+void StatePlacer::placeResult(Operation *terminator, unsigned index) {
+  Value value = terminator->getOperand(index);
+  auto slot =
+      dl::SlotAttr::get(block.getParentOp()->getContext(), resultArena, index, dl::getStorageBytes(value.getType()));
+  if (isClaimable(value)) {
+    slots[rootOf(value)] = slot;
+    return;
+  }
+  Value copy = addCopy(value, terminator->getLoc());
+  // A result that is an old value of a variable which is overwritten before the copy can be ordered cannot occur: the
+  // copy has no successors but the writer.
+  orderBeforeOverwrite(value, copy.getDefiningOp<dl::GroupOp>());
+  slots[copy] = slot;
+  terminator->setOperand(index, copy);
+}
+
+LogicalResult StatePlacer::place() {
+  for (auto write : llvm::make_early_inc_range(block.getOps<dl::WriteOp>()))
+    if (failed(placeWrite(write)))
+      return failure();
+  for (unsigned index = 0; index < block.getTerminator()->getNumOperands(); ++index)
+    placeResult(block.getTerminator(), index);
+  return success();
+}
+
+/// Bytes of activations that are live after the group and were not before.
+int64_t StatePlacer::growth(dl::GroupOp group, const DenseMap<Value, unsigned> &remaining) const {
+  int64_t bytes = 0;
+  if (isView(group))
+    return bytes;
+  for (Value result : group.getResults())
+    if (!slots.contains(result))
+      bytes += dl::getSlotBytes(result.getType());
+  llvm::SmallSetVector<Value, 8> roots;
+  for (Value input : group.getInputs())
+    roots.insert(rootOf(input));
+  for (Value root : roots)
+    if (root.getDefiningOp<dl::GroupOp>() && !slots.contains(root) && remaining.lookup(root) == 1)
+      bytes -= dl::getSlotBytes(root.getType());
+  return bytes;
+}
+
+void StatePlacer::schedule() {
+  SmallVector<dl::GroupOp> groups(block.getOps<dl::GroupOp>());
+  DenseMap<Operation *, unsigned> waiting;
+  DenseMap<Value, unsigned> remaining; // readers of a root's bytes still to come
+  for (dl::GroupOp group : groups) {
+    for (Operation *next : successorsOf(group))
+      ++waiting[next];
+    for (Value result : group.getResults())
+      if (rootOf(result) == result)
+        remaining[result] = readersOfBytes(result).size();
+  }
+  std::vector<unsigned> ready; // ascending: program order
+  DenseMap<Operation *, unsigned> indices;
+  for (auto [index, group] : llvm::enumerate(groups)) {
+    indices[group] = index;
+    if (!waiting.lookup(group))
+      ready.push_back(index);
+  }
+  Operation *position = groups.empty() ? nullptr : groups.back()->getNextNode();
+  while (!ready.empty()) {
+    // What frees as much as it takes, give or take a scalar, runs at once; else the program keeps its order.
+    auto next =
+        llvm::find_if(ready, [&](unsigned index) { return growth(groups[index], remaining) <= dl::slotAlignment; });
+    if (next == ready.end())
+      next = ready.begin();
+    dl::GroupOp group = groups[*next];
+    ready.erase(next);
+    group->moveBefore(position);
+    llvm::SmallSetVector<Value, 8> roots;
+    if (!isView(group))
+      for (Value input : group.getInputs())
+        roots.insert(rootOf(input));
+    for (Value root : roots)
+      if (auto found = remaining.find(root); found != remaining.end())
+        --found->second;
+    for (Operation *successor : successorsOf(group))
+      if (--waiting[successor] == 0)
+        ready.insert(llvm::lower_bound(ready, indices[successor]), indices[successor]);
+  }
+}
+
+} // namespace
+
+FailureOr<FixedSlots> dlc::passes::placeState(func::FuncOp function) {
+  StatePlacer placer(function);
+  if (failed(placer.place()))
+    return failure();
+  placer.schedule();
+  return placer.takeSlots();
+}

@@ -1,0 +1,213 @@
+#include "dlc/ir/Rt.h"
+#include "dlc/ir/Storage.h"
+#include "dlc/passes/Passes.h"
+#include "llvm/ADT/StringMap.h"
+#include <map>
+
+// Runs each program on byte ranges alone. Changes nothing.
+
+namespace dlc::passes {
+#define GEN_PASS_DEF_RTCHECKPASS
+#include "dlc/passes/Passes.h.inc"
+} // namespace dlc::passes
+
+using namespace mlir;
+using namespace dlc;
+
+namespace {
+
+/// A byte range of an arena, an argument ("argument 0") or a result.
+struct Range {
+  std::string memory;
+  int64_t begin, end;
+  bool operator==(const Range &other) const = default;
+  bool overlaps(const Range &other) const { return memory == other.memory && begin < other.end && other.begin < end; }
+};
+
+/// Disjoint ranges that hold defined bytes.
+class Defined {
+public:
+  void add(int64_t begin, int64_t end) {
+    remove(begin, end);
+    if (begin < end)
+      ranges[begin] = end;
+  }
+
+  void remove(int64_t begin, int64_t end) {
+    auto it = ranges.lower_bound(begin);
+    if (it != ranges.begin() && std::prev(it)->second > begin)
+      --it;
+    while (it != ranges.end() && it->first < end) {
+      auto [first, last] = *it;
+      it = ranges.erase(it);
+      if (first < begin)
+        ranges[first] = begin;
+      if (last > end)
+        ranges[end] = last;
+    }
+  }
+
+  bool covers(int64_t begin, int64_t end) const {
+    while (begin < end) {
+      auto it = ranges.upper_bound(begin);
+      if (it == ranges.begin() || std::prev(it)->second <= begin)
+        return false;
+      begin = std::prev(it)->second;
+    }
+    return true;
+  }
+
+private:
+  std::map<int64_t, int64_t> ranges;
+};
+
+class ProgramCheck {
+public:
+  ProgramCheck(rt::ProgramOp program, ModuleOp module) : program(program), module(module), symbols(module) {
+    for (auto variable : module.getOps<dl::VariableOp>())
+      if (dl::SlotAttr slot = variable.getSlotAttr())
+        defined[slot.getArena()].add(slot.getOffset(), slot.getOffset() + slot.getBytes());
+    for (auto data : module.getOps<rt::DataOp>())
+      defined[data.getArena()].add(data.getOffset(),
+                                   data.getOffset() + dl::getStorageBytes(data.getValue().getShapedType()));
+    for (auto [index, type] : llvm::enumerate(program.getArgumentTypes()))
+      defined["argument " + std::to_string(index)].add(0, dl::getStorageBytes(cast<TypeAttr>(type).getValue()));
+  }
+
+  LogicalResult run() {
+    for (Operation &op : program.getBody().front()) {
+      LogicalResult checked = success();
+      if (auto slice = dyn_cast<rt::SliceOp>(op))
+        checked = checkSlice(slice);
+      else if (auto launch = dyn_cast<rt::LaunchOp>(op))
+        checked = checkLaunch(launch);
+      else if (auto copy = dyn_cast<rt::CopyOp>(op))
+        checked = checkCopy(copy);
+      if (failed(checked))
+        return failure();
+    }
+    for (auto [index, type] : llvm::enumerate(program.getResultTypes()))
+      if (!defined["result " + std::to_string(index)].covers(0, dl::getStorageBytes(cast<TypeAttr>(type).getValue())))
+        return program.emitOpError("expects every result to be written, but result ") << index << " is not";
+    return success();
+  }
+
+private:
+  static Range rangeOf(Value buffer) {
+    Operation *op = buffer.getDefiningOp();
+    if (auto slice = dyn_cast<rt::SliceOp>(op))
+      return {slice.getArena().str(), int64_t(slice.getOffset()), int64_t(slice.getOffset() + slice.getBytes())};
+    if (auto argument = dyn_cast<rt::ArgumentOp>(op))
+      return {"argument " + std::to_string(argument.getIndex()), 0, rt::getBufferBytes(buffer)};
+    return {"result " + std::to_string(cast<rt::ResultOp>(op).getIndex()), 0, rt::getBufferBytes(buffer)};
+  }
+
+  LogicalResult checkSlice(rt::SliceOp slice) {
+    auto arena = symbols.lookup<rt::ArenaOp>(slice.getArena());
+    if (!arena)
+      return slice.emitOpError("expects an arena, got @") << slice.getArena() << ", which is none";
+    int64_t offset = slice.getOffset(), bytes = slice.getBytes(), all = arena.getBytes();
+    if (offset < 0 || bytes < 0 || offset % dl::slotAlignment || offset > all || bytes > all - offset)
+      return slice.emitOpError("expects bytes inside the arena's ")
+             << all << ", from a multiple of " << dl::slotAlignment << ", got [" << offset << ", " << offset + bytes
+             << ")";
+    return success();
+  }
+
+  LogicalResult checkRead(Operation *op, Value buffer) {
+    Range range = rangeOf(buffer);
+    if (!defined[range.memory].covers(range.begin, range.end))
+      return op->emitOpError("expects to read written bytes, got ")
+             << range.memory << " [" << range.begin << ", " << range.end << "), not all of which are";
+    return success();
+  }
+
+  LogicalResult checkWrite(Operation *op, Value buffer) {
+    Range range = rangeOf(buffer);
+    auto arena = symbols.lookup<rt::ArenaOp>(range.memory);
+    if (buffer.getDefiningOp<rt::ArgumentOp>() || (arena && arena.getArenaClass() == rt::ArenaClass::Constant))
+      return op->emitOpError("expects not to write ") << range.memory;
+    defined[range.memory].add(range.begin, range.end);
+    return success();
+  }
+
+  LogicalResult checkSize(Operation *op, Value buffer, Type type) {
+    if (rt::getBufferBytes(buffer) != dl::getStorageBytes(type))
+      return op->emitOpError("expects a buffer of ")
+             << dl::getStorageBytes(type) << " bytes for " << type << ", got " << rt::getBufferBytes(buffer);
+    return success();
+  }
+
+  LogicalResult checkLaunch(rt::LaunchOp launch) {
+    auto kernel = symbols.lookup<rt::KernelOp>(launch.getKernel());
+    if (!kernel)
+      return launch.emitOpError("expects a kernel, got @") << launch.getKernel() << ", which is none";
+    dl::GroupOp group = kernel.getGroup();
+    if (launch.getReads().size() != group.getInputs().size() || launch.getWrites().size() != group.getNumResults())
+      return launch.emitOpError("expects ")
+             << group.getInputs().size() << " reads and " << group.getNumResults() << " writes";
+    for (auto [buffer, input] : llvm::zip(launch.getReads(), group.getInputs()))
+      if (failed(checkSize(launch, buffer, input.getType())) || failed(checkRead(launch, buffer)))
+        return failure();
+    if (failed(checkApart(launch, group)))
+      return failure();
+    if (Value workspace = launch.getWorkspace()) {
+      Range range = rangeOf(workspace);
+      if (range.end - range.begin < int64_t(kernel.getWorkspace()))
+        return launch.emitOpError("expects a workspace of ") << kernel.getWorkspace() << " bytes";
+      defined[range.memory].remove(range.begin, range.end);
+    } else if (kernel.getWorkspace()) {
+      return launch.emitOpError("expects a workspace of ") << kernel.getWorkspace() << " bytes";
+    }
+    for (auto [buffer, result] : llvm::zip(launch.getWrites(), group.getResults()))
+      if (failed(checkSize(launch, buffer, result.getType())) || failed(checkWrite(launch, buffer)))
+        return failure();
+    return success();
+  }
+
+  /// What is written overlaps nothing else, but an input in place.
+  LogicalResult checkApart(rt::LaunchOp launch, dl::GroupOp group) {
+    SmallVector<Value> written(launch.getWrites());
+    if (launch.getWorkspace())
+      written.push_back(launch.getWorkspace());
+    for (auto [index, buffer] : llvm::enumerate(written)) {
+      Range range = rangeOf(buffer);
+      for (Value other : ArrayRef(written).drop_front(index + 1))
+        if (range.overlaps(rangeOf(other)))
+          return launch.emitOpError("expects results and workspace apart");
+      int64_t inPlace = group.getInPlace() && index < group.getNumResults() ? (*group.getInPlace())[index] : -1;
+      for (auto [input, read] : llvm::enumerate(launch.getReads())) {
+        Range from = rangeOf(read);
+        bool allowed = int64_t(input) == inPlace && from == range;
+        if (range.overlaps(from) && !allowed)
+          return launch.emitOpError("expects write ") << index << " and read " << input << " apart, or in place";
+      }
+    }
+    return success();
+  }
+
+  LogicalResult checkCopy(rt::CopyOp copy) {
+    int64_t bytes = copy.getBytes();
+    if (bytes > rt::getBufferBytes(copy.getFrom()) || bytes > rt::getBufferBytes(copy.getTo()))
+      return copy.emitOpError("expects buffers of at least ") << bytes << " bytes";
+    if (rangeOf(copy.getFrom()).overlaps(rangeOf(copy.getTo())))
+      return copy.emitOpError("expects buffers that do not overlap");
+    return success(succeeded(checkRead(copy, copy.getFrom())) && succeeded(checkWrite(copy, copy.getTo())));
+  }
+
+  rt::ProgramOp program;
+  ModuleOp module;
+  SymbolTable symbols;
+  llvm::StringMap<Defined> defined;
+};
+
+struct RtCheckPass : passes::impl::RtCheckPassBase<RtCheckPass> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<rt::ProgramOp>())
+      if (failed(ProgramCheck(program, getOperation()).run()))
+        return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace
