@@ -2,9 +2,11 @@
 
 #include "dlc/codegen/CompileModule.h"
 #include "dlc/ir/Rt.h"
+#include "dlc/passes/MemoryPlan.h"
 #include "dlc/passes/Pipelines.h"
+#include "host/KernelFunction.h"
 #include "host/LowerProgram.h"
-#include "kernels/KernelEmission.h"
+#include "kernels/Kernels.h"
 #include "targets/cpu/CompileParallel.h"
 #include "targets/cpu/Lower.h"
 #include "targets/cpu/Object.h"
@@ -45,23 +47,24 @@ private:
 CpuTraits traitsOf(const CpuTarget &target) {
   CpuTraits traits;
   traits.vectorBytes = target.vectorBytes;
-  traits.l1Bytes = target.l1;
-  traits.l2Bytes = target.l2;
+  traits.l1 = target.l1;
+  traits.l2 = target.l2;
   return traits;
 }
 
+/// A module for native code; its dialects are loaded, since kernels are built without a parser or a pass to do it.
 ModuleOp emptyLike(ModuleOp module) {
+  loadCpuDialects(*module.getContext());
   OpBuilder builder(module.getContext());
   return ModuleOp::create(builder, module.getLoc());
 }
 
 /// Every rt.kernel of the module becomes native functions in the module; the rt ops go.
 LogicalResult emitKernels(ModuleOp module, const CpuTraits &traits) {
-  for (auto kernel : llvm::make_early_inc_range(module.getOps<rt::KernelOp>())) {
-    if (failed(emitKernel(kernel, kernelSymbol(kernel.getSymName()), traits)))
+  loadCpuDialects(*module.getContext());
+  for (auto kernel : llvm::make_early_inc_range(module.getOps<rt::KernelOp>()))
+    if (failed(emitKernelFunction(kernel, traits)))
       return failure();
-    kernel.erase();
-  }
   return success();
 }
 
@@ -98,7 +101,7 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
     passes::buildFrontendPipeline(manager);
     passes::buildFusionPipeline(manager);
   }
-  if (stage != Emit::Dl && stage != Emit::Fused)
+  if (stage == Emit::Rt)
     passes::buildBackendPipeline(manager, pipeline);
   if (succeeded(manager.run(module)))
     return {};

@@ -36,6 +36,11 @@ void dlc::codegen::registerCpuDialects(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
 }
 
+void dlc::codegen::loadCpuDialects(MLIRContext &context) {
+  context.loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                      math::MathDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+}
+
 /// LLVM has calls of its own for what it cannot select (memcpy, fmodf); those show only in the object, which `link`
 /// checks.
 static LogicalResult checkSelfContained(ModuleOp module) {
