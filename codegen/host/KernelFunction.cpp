@@ -61,7 +61,7 @@ LogicalResult emitKernelFunction(rt::KernelOp kernel, const CpuTraits &traits) {
   dl::GroupOp group = kernel.getGroup();
   CpuKernelBuilder builder(module, symbol, kernel.getLoc(), unsigned(group.getInputs().size() + group.getNumResults()),
                            traits);
-  if (failed(emitKernel(builder, group)))
+  if (failed(emitKernel(builder, group, traits)))
     return failure();
   // In a module with the host programs the function is declared already.
   if (auto declared = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol))

@@ -57,7 +57,9 @@ bool ElementScope::dependsOnProvided(Value value) {
   if (auto known = dependent.find(value); known != dependent.end())
     return known->second;
   Operation *op = value.getDefiningOp();
-  bool depends = op && llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnProvided(operand); });
+  // A reduction is never computed from elements asked for here: the scope that finished it has its result.
+  bool depends = op && !isa<dl::ReductionOpInterface>(op) &&
+                 llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnProvided(operand); });
   return dependent[value] = depends;
 }
 
