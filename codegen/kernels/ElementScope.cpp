@@ -63,6 +63,13 @@ bool ElementScope::dependsOnProvided(Value value) {
   return dependent[value] = depends;
 }
 
+ElementScope *ElementScope::providerOf(Value value, AffineExpr offset) {
+  for (ElementScope *scope = this; scope; scope = scope->parent)
+    if (scope->given.contains(value) && (scope->providers.count({value, offset}) || scope->memo.count({value, offset})))
+      return scope;
+  return nullptr;
+}
+
 ElementScope &ElementScope::ownerOf(ArrayRef<AffineExpr> exprs, Value value) {
   ElementScope *scope = this;
   while (scope->parent && llvm::none_of(exprs, [&](AffineExpr expr) { return scope->owns(expr); }) &&
@@ -124,7 +131,10 @@ Value ElementScope::element(Value value, ArrayRef<AffineExpr> index, Value guard
     if (Value element = lookupGuarded(entry->second, guard))
       return element;
   Value result;
-  ElementScope &owner = ownerOf(index, value);
+  ElementScope *provider = providerOf(value, offset);
+  ElementScope &owner = provider ? *provider : ownerOf(index, value);
+  if (provider)
+    guard = {};
   if (!guard && &owner != this) {
     Value scalar = owner.element(value, index);
     result = owner.lane.width ? scalar : at([&] { return splat(scalar); });
@@ -146,9 +156,8 @@ static DenseElementsAttr constantOf(Operation *op) {
 }
 
 Value ElementScope::compute(Value value, ArrayRef<AffineExpr> index, AffineExpr offset, Value guard) {
-  for (ElementScope *scope = this; scope; scope = scope->parent)
-    if (auto provider = scope->providers.find({value, offset}); provider != scope->providers.end())
-      return provider->second(*this);
+  if (auto provider = providers.find({value, offset}); provider != providers.end())
+    return provider->second(*this);
 
   Type element = elementOf(value);
   int64_t count = cast<RankedTensorType>(value.getType()).getNumElements();

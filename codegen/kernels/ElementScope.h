@@ -85,6 +85,8 @@ private:
   bool owns(mlir::AffineExpr expr) const;
   bool varies(mlir::AffineExpr expr) const; ///< by lane
   bool dependsOnProvided(mlir::Value value);
+  /// The innermost scope that has this element given, or null.
+  ElementScope *providerOf(mlir::Value value, mlir::AffineExpr offset);
   /// The outermost scope that has all dims of the expressions and all that is provided for computing `value`.
   ElementScope &ownerOf(llvm::ArrayRef<mlir::AffineExpr> exprs, mlir::Value value = {});
   mlir::Value at(llvm::function_ref<mlir::Value()> emit);

@@ -8,6 +8,7 @@
 #include "kernels/Loops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace dlc;
@@ -105,13 +106,19 @@ void LoopEmitter::emit(unsigned lhs, unsigned rhs) {
     ElementScope root(kernel, space);
     emitLoop(root, lo, hi, {}, [&](Value iv, ValueRange) -> SmallVector<Value> {
       ElementScope scope(root);
-      // The last vector starts early enough to be whole: what it computes twice is the same.
-      Value first = arith::MinSIOp::create(
-          kernel.getBuilder(), kernel.getLoc(),
-          arith::MulIOp::create(kernel.getBuilder(), kernel.getLoc(), iv, scope.i64(width)), scope.i64(count - width));
+      // The last vector starts early enough to be whole; lanes another vector has done already are not stored again,
+      // since the epilogue may read what it overwrites.
+      OpBuilder &b = kernel.getBuilder();
+      Location loc = kernel.getLoc();
+      Value start = arith::MulIOp::create(b, loc, iv, scope.i64(width));
+      Value first = arith::MinSIOp::create(b, loc, start, scope.i64(count - width));
       ElementScope lanes(scope, Lane{width});
       Value result = sum(lanes, lanes.bindLanes(first, count), lhs, rhs);
-      Epilogue(kernel, group, op, Epilogue::Axis{count, 1}).store(first, Lane{width}, result);
+      Value done = arith::SubIOp::create(b, loc, start, first);
+      dl::ScalarBuilder scalar(b, loc, width);
+      Value splat = vector::BroadcastOp::create(b, loc, scalar.shaped(b.getI64Type()), done);
+      Value fresh = scalar.ge(lanes.indexVector(lanes.getLaneDim()), splat);
+      Epilogue(kernel, group, op, Epilogue::Axis{count, 1}).store(first, Lane{width, fresh}, result);
       return {};
     });
   });
