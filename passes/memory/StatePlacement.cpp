@@ -119,7 +119,7 @@ Value StatePlacer::addCopy(Value value, Location location) {
 bool StatePlacer::orderBeforeOverwrite(Value value, dl::GroupOp copy) {
   auto read = rootOf(value).getDefiningOp<dl::ReadOp>();
   dl::GroupOp writer = read ? writers.lookup(read.getVariableAttr().getAttr()) : dl::GroupOp();
-  if (!writer)
+  if (!writer || writer == copy)
     return true;
   if (!canPrecede({copy}, writer))
     return false;
