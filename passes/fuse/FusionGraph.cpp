@@ -46,6 +46,32 @@ static bool readsStrided(Operation *op, ArrayRef<dl::IndexSource> sources) {
   });
 }
 
+static bool isProgramLevel(Operation *op) {
+  return isa<dl::ReadOp, dl::WriteOp>(op) || op->hasTrait<OpTrait::IsTerminator>();
+}
+
+/// Whether the op's operands have to be in memory, all of them.
+static bool readsMemory(Operation *op) {
+  auto map = dyn_cast<dl::IndexMapOpInterface>(op);
+  return isProgramLevel(op) || isa<dl::GroupOp, dl::OwnKernelOpInterface>(op) || (map && map.keepsOrder());
+}
+
+/// Several kernels had better compute the op again from its one large operand than store and read it: that operand is
+/// as easily read as the result.
+bool FusionGraph::isCheapAgain(Operation *op, ArrayRef<Read> reads) const {
+  if (op->hasOneUse() || llvm::any_of(op->getUsers(), readsMemory))
+    return false;
+  Value large;
+  for (const Read &read : reads) {
+    if (!read.map.isIdentity() || read.value == large)
+      continue;
+    if (large)
+      return false;
+    large = read.value;
+  }
+  return large && dl::getStorageBytes(large.getType()) <= dl::getStorageBytes(op->getResult(0).getType());
+}
+
 bool FusionGraph::addFree(Operation *op) {
   FreeOp added{{}, 0};
   DenseElementsAttr constant;
@@ -58,12 +84,13 @@ bool FusionGraph::addFree(Operation *op) {
       return false;
     readThrough(op->getOperand(sources[0].operand), sources[0].map, added.reads, added.cost);
   } else if (auto body = dyn_cast<dl::ScalarBodyOpInterface>(op)) {
-    for (Value operand : op->getOperands())
-      if (!operand.getDefiningOp() || !isFree(operand.getDefiningOp()))
-        return false;
     added.cost = body.getScalarCost();
     for (Value operand : op->getOperands())
       readThrough(operand, identityOf(operand), added.reads, added.cost);
+    bool readsFreeOps = llvm::all_of(
+        op->getOperands(), [&](Value operand) { return operand.getDefiningOp() && isFree(operand.getDefiningOp()); });
+    if (!readsFreeOps && !isCheapAgain(op, added.reads))
+      return false;
   } else if (!isa<dl::IndexValuedOpInterface>(op)) {
     return false;
   }
@@ -142,10 +169,6 @@ void FusionGraph::addNode(Operation *op) {
   groups.push_back(std::move(group));
 }
 
-static bool isProgramLevel(Operation *op) {
-  return isa<dl::ReadOp, dl::WriteOp>(op) || op->hasTrait<OpTrait::IsTerminator>();
-}
-
 LogicalResult FusionGraph::addOp(Operation *op) {
   if (isProgramLevel(op))
     return success();
@@ -168,10 +191,7 @@ FailureOr<FusionGraph> FusionGraph::build(Block &block) {
   // A free op that someone needs in memory is a node as well, which in turn may need its operands in memory.
   DenseSet<Operation *> inMemory;
   for (Operation &op : llvm::reverse(block)) {
-    bool needsMemory = isProgramLevel(&op) || isa<dl::GroupOp, dl::OwnKernelOpInterface>(op);
-    if (auto map = dyn_cast<dl::IndexMapOpInterface>(op))
-      needsMemory = map.keepsOrder() && (!graph.isFree(&op) || inMemory.contains(&op));
-    if (needsMemory)
+    if (readsMemory(&op) && (!graph.isFree(&op) || inMemory.contains(&op)))
       for (Value operand : op.getOperands())
         inMemory.insert(operand.getDefiningOp());
   }

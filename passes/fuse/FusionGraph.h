@@ -19,8 +19,8 @@ struct Reader {
   mlir::AffineMap map;
 };
 
-/// An op that is stored or belongs to exactly one group. Free ops (constants, iotas, broadcasts and cheap bodies of
-/// those) are no nodes: each group holds its own copies.
+/// An op that is stored or belongs to exactly one group. Free ops (constants, iotas, broadcasts, cheap bodies of
+/// those and of one value more) are no nodes: each group holds its own copies.
 struct Node {
   mlir::Operation *op;
   unsigned group;
@@ -79,6 +79,7 @@ private:
   /// Verifies the op; decides whether it is free.
   mlir::LogicalResult addOp(mlir::Operation *op);
   bool addFree(mlir::Operation *op);
+  bool isCheapAgain(mlir::Operation *op, llvm::ArrayRef<Read> reads) const;
   void addNode(mlir::Operation *op);
   void addReads(Node &node, FusionGroup &group);
   void readThrough(mlir::Value value, mlir::AffineMap map, llvm::SmallVectorImpl<Read> &reads, unsigned &cost) const;

@@ -118,3 +118,19 @@ func.func @left(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = dl.stop_gradient %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Two readers in different kernels compute the difference again: reading %x is as cheap as reading it.
+// CHECK-LABEL: func.func @again
+// CHECK: dl.group kind(row) [4, 8] (%{{.*}} = %{{.*}} : tensor<4x8xf32>, %{{.*}} = %{{.*}} : tensor<8xf32>) -> tensor<4xf32>
+// CHECK: dl.sub
+// CHECK: dl.group kind(column) [4, 8] (%{{.*}} = %{{.*}} : tensor<4x8xf32>, %{{.*}} = %{{.*}} : tensor<8xf32>) -> tensor<8xf32>
+// CHECK: dl.sub
+func.func @again(%x: tensor<4x8xf32>, %m: tensor<8xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
+  %mb = dl.broadcast %m dims [1] : (tensor<8xf32>) -> tensor<4x8xf32>
+  %d = dl.sub %x, %mb : tensor<4x8xf32>
+  %r = dl.reduce_sum %d over [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %c = dl.reduce_max %d over [0] : (tensor<4x8xf32>) -> tensor<8xf32>
+  return %r, %c : tensor<4xf32>, tensor<8xf32>
+}
