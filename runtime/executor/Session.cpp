@@ -93,7 +93,8 @@ char *Session::arena(std::string_view name) const {
   return found == arenas.end() ? nullptr : found->second.base();
 }
 
-StatusOr<std::shared_ptr<Session::Program>> Session::attach(const std::shared_ptr<const Executable> &executable) {
+StatusOr<std::shared_ptr<Session::Program>> Session::attach(const std::shared_ptr<const Executable> &executable,
+                                                            State state) {
   const Manifest &manifest = executable->manifest();
   std::shared_ptr<Program> program(new Program(*this, executable));
   for (const ArenaInfo &info : manifest.arenas) {
@@ -125,6 +126,8 @@ StatusOr<std::shared_ptr<Session::Program>> Session::attach(const std::shared_pt
   }
   std::lock_guard guard(lock);
   for (const VariableInfo &info : manifest.variables) {
+    if (state == State::Given)
+      break;
     char *data = program->arenas[size_t(info.arena)] + info.offset;
     if (auto known = variables_.find(info.name); known != variables_.end()) {
       if (Status status = checkSame(info.name, known->second, info, data); !status.ok())

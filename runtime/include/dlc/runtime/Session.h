@@ -49,9 +49,14 @@ public:
   /// Makes sure an arena of that name and size exists, so that executables attached later can share it.
   Status reserve(const std::string &arena, int64_t bytes);
 
+  /// Who gives variables their first values: the session, when an executable first names one, or the caller, who knows
+  /// arenas only.
+  enum class State { Start, Given };
+
   /// Binds the executable: creates arenas it is the first to need, starts variables it is the first to name. A variable
   /// known already must have the same type and place.
-  StatusOr<std::shared_ptr<Program>> attach(const std::shared_ptr<const Executable> &executable);
+  StatusOr<std::shared_ptr<Program>> attach(const std::shared_ptr<const Executable> &executable,
+                                            State state = State::Start);
 
   /// A variable's type and memory, valid as long as the session.
   struct Variable {
