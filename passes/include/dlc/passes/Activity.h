@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mlir/IR/ValueRange.h"
+#include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 

@@ -1,0 +1,175 @@
+#include "dlc/frontend/Data.h"
+
+#include "dlc/runtime/Data.h"
+#include "dlc/runtime/Digits.h"
+#include "record/Trace.h"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace dlc {
+
+using record::check;
+using record::fail;
+
+namespace {
+
+/// Memory of batches, taken again after its last release.
+class BufferPool : public std::enable_shared_from_this<BufferPool> {
+public:
+  std::shared_ptr<record::Buffer> take(int64_t bytes) {
+    std::shared_ptr<record::Buffer> memory;
+    {
+      std::lock_guard lock(mutex);
+      auto &list = free[bytes];
+      if (!list.empty()) {
+        memory = std::move(list.back());
+        list.pop_back();
+      }
+    }
+    if (!memory)
+      memory = record::Buffer::allocate(bytes);
+    void *data = memory->data;
+    return std::make_shared<record::Buffer>(data, bytes, [pool = weak_from_this(), memory, bytes] {
+      if (std::shared_ptr<BufferPool> alive = pool.lock()) {
+        std::lock_guard lock(alive->mutex);
+        alive->free[bytes].push_back(memory);
+      }
+    });
+  }
+
+private:
+  std::mutex mutex;
+  std::map<int64_t, std::vector<std::shared_ptr<record::Buffer>>> free;
+};
+
+TensorView viewOf(const Tensor &tensor) {
+  record::Impl &impl = record::implOf(tensor, Where::current());
+  void *data = impl.chain.empty() ? record::demand(*impl.storage, Where::current())
+                                  : record::demand(record::valueOf(tensor, Where::current()), Where::current());
+  return {"", impl.type->dtype, impl.type->shape, data};
+}
+
+/// Views of a stored tensor are computed once.
+Tensor dense(const Tensor &tensor) { return tensor.contiguous(); }
+
+} // namespace
+
+struct TensorDataset::Shared : detail::DataSource {
+  int64_t size() const override { return inputs.size(0); }
+  std::pair<Tensor, Tensor> gather(std::span<const int64_t> rows) const override {
+    return {gathered(inputs, rows), gathered(targets, rows)};
+  }
+  Tensor gathered(const Tensor &from, std::span<const int64_t> rows) const {
+    TensorView source = viewOf(from);
+    std::vector<int64_t> shape = source.shape;
+    shape[0] = static_cast<int64_t>(rows.size());
+    trace::TypeRef type = trace::internType(source.dtype, shape);
+    auto buffer = pool->take(type->bytes);
+    check(gatherRows(source, rows, buffer->data), Where::current());
+    return record::makeTensor(record::concrete(type, std::move(buffer)));
+  }
+  Tensor inputs, targets;
+  std::shared_ptr<BufferPool> pool = std::make_shared<BufferPool>();
+};
+
+TensorDataset::TensorDataset(Tensor inputs, Tensor targets, Where where) : shared(std::make_shared<Shared>()) {
+  if (inputs.dim() == 0 || targets.dim() == 0 || inputs.size(0) != targets.size(0))
+    fail(ErrorKind::Type,
+         "TensorDataset: inputs are " + inputs.shape().str() + ", targets " + targets.shape().str() +
+             "; expected equal first dims",
+         where);
+  shared->inputs = dense(inputs);
+  shared->targets = dense(targets);
+}
+int64_t TensorDataset::size() const { return shared->size(); }
+std::pair<Tensor, Tensor> TensorDataset::gather(std::span<const int64_t> rows) const { return shared->gather(rows); }
+const Tensor &TensorDataset::inputs() const { return shared->inputs; }
+const Tensor &TensorDataset::targets() const { return shared->targets; }
+
+DigitsData load_digits(const std::string &path, DigitsSplit split, Where where) {
+  auto read = readDigits(path);
+  check(read.status(), where);
+  const Digits &digits = *read;
+  DataSplit parts = split == DigitsSplit::EveryFifth ? everyFifthSplit(digits.size()) : lastFifthSplit(digits.size());
+  TensorDataset all(tensor(digits.images, {digits.size(), 1, Digits::side, Digits::side}),
+                    tensor(digits.labels, {digits.size()}));
+  auto part = [&](const std::vector<int64_t> &rows) {
+    auto [inputs, targets] = all.gather(rows);
+    return TensorDataset(inputs, targets);
+  };
+  return {part(parts.train), part(parts.test)};
+}
+
+namespace detail {
+std::pair<Tensor, Tensor> stackSamples(std::span<const std::pair<Tensor, Tensor>> samples) {
+  auto stacked = [&](auto member) {
+    const Tensor &first = samples.front().*member;
+    std::vector<int64_t> shape = first.shape().vec();
+    shape.insert(shape.begin(), static_cast<int64_t>(samples.size()));
+    trace::TypeRef type = trace::internType(first.dtype(), shape);
+    auto buffer = record::Buffer::allocate(type->bytes);
+    char *to = static_cast<char *>(buffer->data);
+    int64_t bytes = type->bytes / static_cast<int64_t>(samples.size());
+    for (const auto &sample : samples) {
+      const Tensor &row = sample.*member;
+      if (row.shape() != first.shape() || row.dtype() != first.dtype())
+        fail(ErrorKind::Type, "DataLoader: samples differ: " + first.shape().str() + " and " + row.shape().str(),
+             Where::current());
+      std::memcpy(to, viewOf(row).data, static_cast<size_t>(bytes));
+      to += bytes;
+    }
+    return record::makeTensor(record::concrete(type, std::move(buffer)));
+  };
+  using Sample = std::pair<Tensor, Tensor>;
+  return {stacked(&Sample::first), stacked(&Sample::second)};
+}
+} // namespace detail
+
+struct DataLoader::Iterator::State {
+  Batches batches;
+  std::shared_ptr<detail::DataSource> source;
+};
+
+namespace {
+Batches makeBatches(const detail::DataSource &source, const DataLoaderOptions &options, Where where) {
+  auto batches = Batches::create(source.size(), {.batchSize = options.batch_size,
+                                                 .shuffle = options.shuffle,
+                                                 .dropLast = options.drop_last,
+                                                 .seed = options.seed});
+  check(batches.status(), where);
+  return batches.take();
+}
+} // namespace
+
+DataLoader::DataLoader(TensorDataset data, DataLoaderOptions options, Where where)
+    : DataLoader(std::static_pointer_cast<detail::DataSource>(data.shared), options, where) {}
+
+DataLoader::DataLoader(std::shared_ptr<detail::DataSource> source, DataLoaderOptions options, Where where)
+    : source(std::move(source)), options(options), where(where) {
+  makeBatches(*this->source, options, where); // a bad option is refused here
+}
+
+int64_t DataLoader::size() const { return makeBatches(*source, options, where).batchesPerEpoch(); }
+void DataLoader::set_epoch(uint64_t epoch) { *source->passes = epoch; }
+
+DataLoader::Iterator DataLoader::begin() const {
+  Iterator iterator;
+  iterator.state = std::make_shared<Iterator::State>(Iterator::State{makeBatches(*source, options, where), source});
+  iterator.state->batches.startEpoch((*source->passes)++);
+  return ++iterator;
+}
+
+DataLoader::Iterator &DataLoader::Iterator::operator++() {
+  std::span<const int64_t> rows = state->batches.next();
+  if (rows.empty()) {
+    state.reset();
+    batch = {};
+  } else {
+    batch = state->source->gather(rows);
+  }
+  return *this;
+}
+
+} // namespace dlc

@@ -1,0 +1,284 @@
+#include "dlc/frontend/Grad.h"
+
+#include "ops/Primitive.h"
+#include "record/Recording.h"
+#include "record/Variable.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace dlc {
+
+using ops::ValueRef;
+using record::fail;
+using record::Leaf;
+using record::Node;
+using record::Obstacle;
+using record::Ref;
+using record::Storage;
+using record::Value;
+
+NoGrad::NoGrad() : before(record::gradEnabled()) { record::threadState().gradEnabled = false; }
+NoGrad::~NoGrad() { record::threadState().gradEnabled = before; }
+EnableGrad::EnableGrad() : before(record::gradEnabled()) { record::threadState().gradEnabled = true; }
+EnableGrad::~EnableGrad() { record::threadState().gradEnabled = before; }
+
+namespace {
+
+/// The part of the graph between a value and the leaves.
+class Graph {
+public:
+  Graph(const char *function, Where where) : function(function), where(where) {}
+
+  /// Collects what the value depends on; an Error if that can no longer be differentiated.
+  void collect(Value &root) {
+    std::vector<Value *> open{&root};
+    while (!open.empty()) {
+      Value *value = open.back();
+      open.pop_back();
+      if (!value->requiresGrad || !seen.insert(value).second)
+        continue;
+      if (value->leaf) {
+        leaves.emplace_back(value);
+        continue;
+      }
+      if (value->obstacle)
+        refuse(*value, nullptr);
+      if (!value->node) {
+        if (value->state != Value::State::Argument)
+          fail(ErrorKind::Internal, std::string(function) + ": a value has lost its graph", where);
+        continue;
+      }
+      inner.emplace_back(value);
+      for (const ValueRef &operand : value->node->operands) {
+        if (operand->requiresGrad && !operand->leaf && operand->obstacle)
+          refuse(*operand, value->node.get());
+        open.push_back(operand.get());
+      }
+    }
+  }
+
+  /// The value in the current trace, with its graph: what has run already is recorded again.
+  ValueRef present(const ValueRef &value) {
+    bool asIs = value->leaf || !value->node || value->node->trace == &record::currentTrace() ||
+                (!value->requiresGrad && value->state != Value::State::Dropped);
+    if (asIs)
+      return value;
+    if (auto found = again.find(value.get()); found != again.end())
+      return found->second;
+    const Node &node = *value->node;
+    std::vector<ValueRef> operands;
+    for (const ValueRef &operand : node.operands)
+      operands.push_back(present(operand));
+    record::EnableGradScope mode(value->requiresGrad);
+    std::vector<ValueRef> results = record::recordAll(node.op, node.attributes, operands, node.site.line,
+                                                      node.types.size() == 1 ? node.types[0] : nullptr);
+    results[0]->node->number = node.number;
+    for (size_t i = 0; i < results.size(); ++i)
+      if (Value *before = node.results[i])
+        again.emplace(before, results[i]);
+    return again.at(value.get());
+  }
+
+  bool recordedAgain() const { return !again.empty(); }
+
+  /// The graph serves no further backward().
+  void release() {
+    record::Site site = record::locate(where);
+    for (const ValueRef &value : inner) {
+      value->obstacle = std::make_unique<Obstacle>(Obstacle{Obstacle::Used, {}, site, {}});
+      if (value->kept)
+        record::unlistKept(*value);
+      if (!value->node->trace)
+        record::forgetNode(*value);
+    }
+  }
+
+  bool contains(Value *value) const { return seen.contains(value); }
+
+  std::vector<ValueRef> leaves;
+
+private:
+  [[noreturn]] void refuse(const Value &value, const Node *reader) const {
+    const Obstacle &obstacle = *value.obstacle;
+    if (obstacle.kind == Obstacle::Used)
+      fail(ErrorKind::Gradient,
+           std::string(function) + ": graph already used at " + record::brief(obstacle.site) +
+               "; pass {.retain_graph = true}",
+           where);
+    record::Site read = obstacle.read.line.line() || !reader ? obstacle.read : reader->site;
+    fail(ErrorKind::Gradient,
+         std::string(function) + ": " + obstacle.name + " was updated at " + record::brief(obstacle.site) +
+             " after this graph read it (" + record::brief(read) + ")",
+         where);
+  }
+
+  const char *function;
+  Where where;
+  std::unordered_set<Value *> seen;
+  std::vector<ValueRef> inner;
+  std::unordered_map<Value *, ValueRef> again;
+};
+
+std::vector<ValueRef> recordGradient(ValueRef loss, std::vector<ValueRef> wrt, bool createGraph, Where where) {
+  static const trace::OpRef gradient = trace::internOp("dl.gradient");
+  if (!loss->type->shape.empty()) {
+    record::EnableGradScope mode(true);
+    loss = ops::reshape(loss, {}, where);
+  }
+  record::EnableGradScope mode(createGraph);
+  wrt.insert(wrt.begin(), std::move(loss));
+  return record::recordAll(gradient, trace::Attributes().intern(), wrt, where);
+}
+
+ValueRef scalarOf(const char *function, const Tensor &tensor, Where where) {
+  ValueRef value = record::valueOf(tensor, where);
+  if (value->type->elements != 1)
+    fail(ErrorKind::Gradient,
+         std::string(function) + ": expected one element, got shape " + trace::str(value->type->shape) +
+             "; reduce it first",
+         where);
+  return value;
+}
+
+[[noreturn]] void failSpent(const Storage &storage, const record::Site &spent, Where where) {
+  fail(ErrorKind::Gradient,
+       "grad: gradient of " + record::nameOf(storage) + " was used by optimizer.step() (" + record::brief(spent) +
+           ") and not kept; return it, or set .keep_grads",
+       where);
+}
+
+void accumulate(Storage &storage, const ValueRef &gradient, Where where) {
+  record::noteGradient(storage, true);
+  Leaf &leaf = storage.leaf();
+  if (leaf.spent)
+    failSpent(storage, *leaf.spent, where);
+  leaf.used.reset();
+  if (!leaf.gradient.defined()) {
+    leaf.gradient = record::makeTensor(gradient);
+    if (!record::recording())
+      record::noteStructureChange();
+    return;
+  }
+  ValueRef sum = ops::binary("add", record::valueOf(leaf.gradient, where), gradient, where);
+  record::write(leaf.gradient, sum, "backward", where);
+}
+
+} // namespace
+
+void Tensor::backward(Where where) const { backward(BackwardOptions(), where); }
+
+void Tensor::backward(BackwardOptions options, Where where) const {
+  ValueRef loss = scalarOf("backward", *this, where);
+  if (!loss->requiresGrad)
+    fail(ErrorKind::Gradient, "backward: loss does not depend on any tensor that requires a gradient", where);
+  Graph graph("backward", where);
+  graph.collect(*loss);
+  std::vector<Storage *> owners;
+  for (const ValueRef &leaf : graph.leaves)
+    owners.push_back(leaf->leaf);
+  ValueRef present = graph.present(loss);
+  if (graph.recordedAgain() && !options.retain_graph) {
+    static std::atomic<bool> told{false};
+    if (!told.exchange(true))
+      record::remark("backward: the loss has been computed already; its graph is run a second time. Call backward() "
+                     "before reading the loss",
+                     record::locate(where));
+  }
+  std::vector<ValueRef> gradients = recordGradient(present, graph.leaves, options.create_graph, where);
+  if (!options.retain_graph && !options.create_graph)
+    graph.release();
+  record::EnableGradScope mode(options.create_graph);
+  for (size_t i = 0; i < gradients.size(); ++i)
+    accumulate(*owners[i], gradients[i], where);
+}
+
+std::vector<Tensor> grad(Arg output, std::vector<Tensor> inputs, GradOptions options) {
+  Where where = output.where;
+  if (!output.tensor)
+    fail(ErrorKind::Gradient, "grad: a number has no gradient", where);
+  ValueRef loss = scalarOf("grad", *output.tensor, where);
+  Graph graph("grad", where);
+  if (loss->requiresGrad)
+    graph.collect(*loss);
+  std::vector<ValueRef> wrt;
+  std::vector<int64_t> position;
+  ValueRef present = loss->requiresGrad ? graph.present(loss) : loss;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ValueRef input = record::valueOf(inputs[i], where);
+    position.push_back(graph.contains(input.get()) ? static_cast<int64_t>(wrt.size()) : -1);
+    if (position.back() >= 0)
+      wrt.push_back(graph.present(input));
+    else if (!options.allow_unused)
+      fail(ErrorKind::Gradient,
+           "grad: output does not depend on input " + std::to_string(i) + "; pass {.allow_unused = true} for zeros",
+           where);
+  }
+  std::vector<ValueRef> gradients;
+  if (!wrt.empty())
+    gradients = recordGradient(present, wrt, options.create_graph, where);
+  if (!options.create_graph && !options.retain_graph)
+    graph.release();
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    results.push_back(position[i] < 0 ? zeros(inputs[i].shape(), inputs[i].dtype())
+                                      : record::makeTensor(gradients[static_cast<size_t>(position[i])]));
+  return results;
+}
+
+Tensor Tensor::grad(Where where) const {
+  Storage &storage = *record::implOf(*this, where).storage;
+  if (!storage.leafData)
+    return Tensor();
+  record::noteGradient(storage, true);
+  if (storage.leafData->spent)
+    failSpent(storage, *storage.leafData->spent, where);
+  return storage.leafData->gradient;
+}
+
+void Tensor::zero_grad() const {
+  Storage &storage = *record::implOf(*this, Where::current()).storage;
+  if (!storage.leafData)
+    return;
+  record::noteGradient(storage, false);
+  Leaf &leaf = *storage.leafData;
+  bool changes = leaf.gradient.defined() || leaf.spent;
+  leaf.gradient = Tensor();
+  leaf.used.reset();
+  leaf.spent.reset();
+  if (changes && !record::recording())
+    record::noteStructureChange();
+}
+
+Tensor &Tensor::requires_grad_(bool value, Where where) {
+  record::Impl &self = record::implOf(*this, where);
+  if (value && !ops::isFloat(self.type->dtype))
+    fail(ErrorKind::Gradient, "requires_grad_: expected f32 or f64, got " + trace::str(self.type), where);
+  if (self.detached || (value && !self.chain.empty())) { // a leaf of its own
+    record::EnableGradScope mode(false);
+    self.storage = Ref<Storage>(new Storage(record::valueOf(*this, where)));
+    self.chain.clear();
+    self.detached = false;
+  }
+  Storage &storage = *self.storage;
+  Leaf &leaf = storage.leaf();
+  if (leaf.requiresGrad == value)
+    return *this;
+  if (!storage.variable && value && storage.value()->requiresGrad)
+    return *this; // computed from leaves already
+  leaf.requiresGrad = value;
+  record::noteStructureChange();
+  ValueRef before = storage.value();
+  if (storage.variable && before == storage.variable->state) {
+    record::adoptState(storage);
+  } else if (before->state == Value::State::Concrete) {
+    ValueRef now = record::concrete(before->type, before->buffer);
+    now->requiresGrad = value;
+    now->leaf = value ? &storage : nullptr;
+    storage.replace(now);
+  }
+  return *this;
+}
+
+} // namespace dlc

@@ -1,0 +1,117 @@
+#pragma once
+
+#include "dlc/frontend/Tensor.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace dlc {
+
+/// Samples with their targets, as two tensors of equal first extent. Copies of the handle share them.
+class TensorDataset {
+public:
+  TensorDataset(Tensor inputs, Tensor targets, Where where = Where::current());
+  int64_t size() const;
+  /// Rows as a batch, in the order given.
+  std::pair<Tensor, Tensor> gather(std::span<const int64_t> rows) const;
+  const Tensor &inputs() const;
+  const Tensor &targets() const;
+
+private:
+  struct Shared;
+  std::shared_ptr<Shared> shared;
+  friend class DataLoader;
+};
+
+/// The parts of the handwritten digits: inputs f32 [n, 1, 8, 8] from 0 to 1, targets i64 [n].
+struct DigitsData {
+  TensorDataset train, test;
+};
+enum class DigitsSplit : uint8_t {
+  EveryFifth, ///< test: index mod 5 is 4
+  LastFifth   ///< test: the last fifth, other writers
+};
+/// Reads `digits.csv.gz`.
+DigitsData load_digits(const std::string &path, DigitsSplit split = DigitsSplit::EveryFifth,
+                       Where where = Where::current());
+
+struct DataLoaderOptions {
+  int64_t batch_size = 1;
+  bool shuffle = false;
+  /// The order follows from the seed and the number of the epoch.
+  uint64_t seed = 0;
+  /// Leave out an epoch's last batch where it is short.
+  bool drop_last = false;
+};
+
+namespace detail {
+/// Any data set a loader can read.
+struct DataSource {
+  virtual ~DataSource() = default;
+  virtual int64_t size() const = 0;
+  virtual std::pair<Tensor, Tensor> gather(std::span<const int64_t> rows) const = 0;
+  /// Passes begun, which number the epochs.
+  std::shared_ptr<uint64_t> passes = std::make_shared<uint64_t>(0);
+};
+/// Samples `get(i)` of a user's type, stacked.
+std::pair<Tensor, Tensor> stackSamples(std::span<const std::pair<Tensor, Tensor>> samples);
+} // namespace detail
+
+/// Batches of a data set; each pass of a range-for over it is an epoch. Epochs are counted with the data set, so a
+/// loader made anew in each goes on with the next order.
+///
+/// A data set is a TensorDataset, or any type with `size()` and `get(int64_t) -> std::pair<Tensor, Tensor>`.
+class DataLoader {
+public:
+  DataLoader(TensorDataset data, DataLoaderOptions options = {}, Where where = Where::current());
+  template <typename D>
+    requires requires(const D &data, int64_t i) {
+      { data.size() } -> std::convertible_to<int64_t>;
+      { data.get(i) } -> std::convertible_to<std::pair<Tensor, Tensor>>;
+    }
+  DataLoader(D data, DataLoaderOptions options = {}, Where where = Where::current())
+      : DataLoader(std::make_shared<Samples<D>>(std::move(data)), options, where) {}
+
+  /// Batches of an epoch.
+  int64_t size() const;
+  /// The next pass is this epoch.
+  void set_epoch(uint64_t epoch);
+
+  class Iterator {
+  public:
+    std::pair<Tensor, Tensor> operator*() const { return batch; }
+    Iterator &operator++();
+    bool operator!=(const Iterator &other) const { return state != other.state; }
+    bool operator==(const Iterator &other) const { return state == other.state; }
+
+  private:
+    friend class DataLoader;
+    struct State;
+    std::shared_ptr<State> state; // null at the end
+    std::pair<Tensor, Tensor> batch;
+  };
+  Iterator begin() const;
+  Iterator end() const { return {}; }
+
+private:
+  template <typename D>
+  struct Samples : detail::DataSource {
+    explicit Samples(D data) : data(std::move(data)) {}
+    int64_t size() const override { return static_cast<int64_t>(data.size()); }
+    std::pair<Tensor, Tensor> gather(std::span<const int64_t> rows) const override {
+      std::vector<std::pair<Tensor, Tensor>> samples;
+      for (int64_t row : rows)
+        samples.push_back(data.get(row));
+      return detail::stackSamples(samples);
+    }
+    D data;
+  };
+  DataLoader(std::shared_ptr<detail::DataSource> source, DataLoaderOptions options, Where where);
+  std::shared_ptr<detail::DataSource> source;
+  DataLoaderOptions options;
+  Where where;
+};
+
+} // namespace dlc

@@ -1,0 +1,171 @@
+#pragma once
+
+#include "dlc/frontend/Module.h"
+#include "dlc/frontend/Ops.h"
+
+#include <functional>
+
+namespace dlc::nn {
+
+/// y = x Wᵀ + b. weight [out, in] and bias [out] start uniform in ±1/√in, PyTorch's formula.
+class Linear : public Module {
+public:
+  struct Options {
+    bool bias = true;
+    DType dtype = f32;
+  };
+  Linear(int64_t in, int64_t out) : Linear(in, out, Options()) {}
+  Linear(int64_t in, int64_t out, Options options);
+  Tensor forward(Tensor x) override;
+  Parameter weight, bias;
+};
+
+/// One number for both dims, or one each.
+struct Pair {
+  Pair(int64_t both) : values{both, both} {}
+  Pair(int64_t height, int64_t width) : values{height, width} {}
+  std::vector<int64_t> values;
+};
+
+/// Cross-correlation of [N, in, H, W]; weight [out, in, kh, kw] and bias [out] start uniform in ±1/√(in·kh·kw).
+class Conv2d : public Module {
+public:
+  struct Options {
+    Pair stride = 1;
+    Pair padding = 0;
+    bool bias = true;
+    DType dtype = f32;
+  };
+  Conv2d(int64_t in, int64_t out, Pair kernel) : Conv2d(in, out, kernel, Options()) {}
+  Conv2d(int64_t in, int64_t out, Pair kernel, Options options);
+  Tensor forward(Tensor x) override;
+  Parameter weight, bias;
+
+private:
+  Conv2dShape shape;
+};
+
+/// Maximum over windows of [N, C, H, W]; the stride is the kernel unless given.
+class MaxPool2d : public Module {
+public:
+  explicit MaxPool2d(Pair kernel, std::optional<Pair> stride = {}, Pair padding = 0);
+  Tensor forward(Tensor x) override;
+
+private:
+  Pool2dShape shape;
+};
+
+class AvgPool2d : public Module {
+public:
+  explicit AvgPool2d(Pair kernel, std::optional<Pair> stride = {}, Pair padding = 0);
+  Tensor forward(Tensor x) override;
+
+private:
+  Pool2dShape shape;
+};
+
+class ReLU : public Module {
+public:
+  Tensor forward(Tensor x) override;
+};
+class Tanh : public Module {
+public:
+  Tensor forward(Tensor x) override;
+};
+class Sigmoid : public Module {
+public:
+  Tensor forward(Tensor x) override;
+};
+class GELU : public Module {
+public:
+  explicit GELU(bool approximate = false) : approximate(approximate) {}
+  Tensor forward(Tensor x) override;
+
+private:
+  bool approximate;
+};
+class Softmax : public Module {
+public:
+  explicit Softmax(int64_t dim) : dim(dim) {}
+  Tensor forward(Tensor x) override;
+
+private:
+  int64_t dim;
+};
+class LogSoftmax : public Module {
+public:
+  explicit LogSoftmax(int64_t dim) : dim(dim) {}
+  Tensor forward(Tensor x) override;
+
+private:
+  int64_t dim;
+};
+/// Dims first to last become one; the batch stays by default.
+class Flatten : public Module {
+public:
+  explicit Flatten(int64_t first = 1, int64_t last = -1) : first(first), last(last) {}
+  Tensor forward(Tensor x) override;
+
+private:
+  int64_t first, last;
+};
+
+/// Applies modules, or callables Tensor(Tensor), one after the other; modules are named by position.
+class Sequential : public Module {
+public:
+  template <typename... Steps>
+    requires(sizeof...(Steps) > 1 || (!std::is_base_of_v<Sequential, std::decay_t<Steps>> && ...))
+  explicit Sequential(Steps... steps) {
+    (append(std::move(steps)), ...);
+  }
+  template <typename Step>
+  void append(Step step) {
+    if constexpr (std::is_base_of_v<Module, Step>)
+      add(std::to_string(steps.size()), step);
+    steps.push_back([step = std::move(step)](Tensor x) mutable { return step(x); });
+  }
+  Tensor forward(Tensor x) override;
+  size_t size() const { return steps.size(); }
+
+private:
+  std::vector<std::function<Tensor(Tensor)>> steps;
+};
+
+/// Modules of one type, named by position.
+template <typename M>
+class ModuleList : public Module {
+public:
+  ModuleList() = default;
+  template <typename Make>
+  ModuleList(int64_t count, Make make) {
+    for (int64_t i = 0; i < count; ++i)
+      append(make(static_cast<int>(i)));
+  }
+  void append(M module) { modules.push_back(add(std::to_string(modules.size()), std::move(module))); }
+  M &operator[](size_t i) { return modules[i]; }
+  const M &operator[](size_t i) const { return modules[i]; }
+  size_t size() const { return modules.size(); }
+  auto begin() { return modules.begin(); }
+  auto end() { return modules.end(); }
+
+private:
+  std::vector<M> modules;
+};
+
+enum class Reduction : uint8_t { Mean, Sum, None };
+
+struct MseOptions {
+  Reduction reduction = Reduction::Mean;
+};
+/// (input - target)², reduced; shapes must be equal.
+Tensor mse_loss(Arg input, Arg target, MseOptions options = {});
+
+struct CrossEntropyOptions {
+  Reduction reduction = Reduction::Mean;
+  double label_smoothing = 0;
+  int64_t ignore_index = -100;
+};
+/// Of logits [N, C, …] against class indices [N, …] or probabilities [N, C, …]; natural logarithm.
+Tensor cross_entropy(Arg logits, Arg target, CrossEntropyOptions options = {});
+
+} // namespace dlc::nn

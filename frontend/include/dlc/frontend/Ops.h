@@ -1,0 +1,85 @@
+#pragma once
+
+#include "dlc/frontend/Tensor.h"
+
+namespace dlc {
+
+// Elementwise; operands broadcast and promote as in PyTorch.
+Tensor maximum(Arg a, Arg b);
+Tensor minimum(Arg a, Arg b);
+Tensor pow(Arg a, Arg b);
+/// a where the condition holds, else b.
+Tensor where(Arg condition, Arg a, Arg b);
+Tensor clamp(Arg x, std::optional<double> low, std::optional<double> high = {});
+Tensor abs(Arg x);
+Tensor sign(Arg x);
+Tensor exp(Arg x);
+Tensor log(Arg x);
+Tensor log1p(Arg x);
+Tensor expm1(Arg x);
+Tensor sqrt(Arg x);
+Tensor rsqrt(Arg x);
+Tensor sin(Arg x);
+Tensor cos(Arg x);
+Tensor erf(Arg x);
+Tensor floor(Arg x);
+Tensor ceil(Arg x);
+/// Half to even.
+Tensor round(Arg x);
+Tensor tanh(Arg x);
+Tensor sigmoid(Arg x);
+Tensor relu(Arg x);
+/// x Phi(x); `approximate`: by tanh.
+Tensor gelu(Arg x, bool approximate = false);
+Tensor silu(Arg x);
+Tensor softplus(Arg x);
+Tensor cast(Arg x, DType dtype);
+/// x, through which no gradient flows.
+Tensor stop_gradient(Arg x);
+
+// Reductions; no dims means all. Integers and bools sum in i64; mean, var and norm take floats only.
+Tensor sum(Arg x, Dims dims = {}, bool keepdim = false);
+Tensor mean(Arg x, Dims dims = {}, bool keepdim = false);
+Tensor prod(Arg x, Dims dims = {}, bool keepdim = false);
+/// NaN wins. An empty extent is an Error.
+Tensor max(Arg x, Dims dims = {}, bool keepdim = false);
+Tensor min(Arg x, Dims dims = {}, bool keepdim = false);
+Tensor var(Arg x, Dims dims = {}, int64_t correction = 1, bool keepdim = false);
+Tensor norm(Arg x, double p = 2, Dims dims = {}, bool keepdim = false);
+/// First index of the largest, i64; without a dim, of the flattened tensor.
+Tensor argmax(Arg x, std::optional<int64_t> dim = {}, bool keepdim = false);
+Tensor argmin(Arg x, std::optional<int64_t> dim = {}, bool keepdim = false);
+Tensor all(Arg x, Dims dims = {}, bool keepdim = false);
+Tensor any(Arg x, Dims dims = {}, bool keepdim = false);
+Tensor softmax(Arg x, int64_t dim);
+Tensor log_softmax(Arg x, int64_t dim);
+
+// Products.
+/// As torch.matmul: vectors, matrices, and batches that broadcast.
+Tensor matmul(Arg a, Arg b);
+/// x [..., in] times the transpose of weight [out, in], plus bias [out].
+Tensor linear(Arg x, Arg weight, std::optional<Tensor> bias = {});
+
+// Windows; x is [N, C, H, W].
+struct Conv2dShape {
+  std::vector<int64_t> stride = {1, 1}, padding = {0, 0};
+};
+Tensor conv2d(Arg x, Arg weight, std::optional<Tensor> bias = {}, Conv2dShape shape = {});
+struct Pool2dShape {
+  std::vector<int64_t> kernel, stride = {}, padding = {0, 0};
+};
+Tensor max_pool2d(Arg x, Pool2dShape shape);
+Tensor avg_pool2d(Arg x, Pool2dShape shape);
+
+// Shape.
+Tensor cat(Args tensors, int64_t dim = 0);
+Tensor stack(Args tensors, int64_t dim = 0);
+Tensor flip(Arg x, Dims dims);
+/// Zeros (or `value`) around the last dims: {before, after} pairs, last dim first, as torch's pad.
+Tensor pad(Arg x, std::vector<int64_t> amounts, double value = 0);
+Tensor reshape(Arg x, Shape shape);
+Tensor transpose(Arg x, int64_t a, int64_t b);
+/// 1 where the class is the element of x, else 0; a new last dim of `classes`.
+Tensor one_hot(Arg x, int64_t classes);
+
+} // namespace dlc

@@ -1,0 +1,139 @@
+#include "jit/FunctionState.h"
+#include "ops/Primitive.h"
+
+#include <chrono>
+#include <cstring>
+
+namespace dlc::detail {
+
+void writeText(const std::string &text, Flat &flat) {
+  flat.statics.push_back(static_cast<int64_t>(text.size()));
+  for (size_t i = 0; i < text.size(); i += 8) {
+    int64_t word = 0;
+    std::memcpy(&word, text.data() + i, std::min<size_t>(8, text.size() - i));
+    flat.statics.push_back(word);
+  }
+}
+
+std::string readText(FlatReader &reader) {
+  std::string text(static_cast<size_t>(reader.flat.statics[reader.fixed++]), '\0');
+  for (size_t i = 0; i < text.size(); i += 8) {
+    int64_t word = reader.flat.statics[reader.fixed++];
+    std::memcpy(text.data() + i, &word, std::min<size_t>(8, text.size() - i));
+  }
+  return text;
+}
+
+bool isRecording() { return record::recording() != nullptr; }
+
+Function::Function(JitOptions options, Where where) : state(std::make_shared<FunctionState>()) {
+  state->options = std::move(options);
+  state->where = where;
+}
+
+size_t Function::entries() const { return state->compiled; }
+
+namespace {
+
+bool fits(const Signature &signature, const Flat &arguments) {
+  if (signature.types.size() != arguments.size() || signature.gradEnabled != record::gradEnabled() ||
+      signature.statics != arguments.statics)
+    return false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const record::Impl *impl = arguments[i].get();
+    if (!impl || impl->type != signature.types[i] || arguments[i].requires_grad() != signature.requiresGrad[i])
+      return false;
+  }
+  return true;
+}
+
+/// Host facts that the body read are as they were, and no captured tensor's handle was rebound.
+bool isCurrent(Entry &entry) {
+  if (!entry.captured.empty() && entry.rebinds != record::rebindEpoch())
+    return false;
+  if (entry.structure == record::structureEpoch())
+    return true;
+  for (const record::Guard &guard : entry.guards)
+    if (!guard())
+      return false;
+  entry.structure = record::structureEpoch();
+  return true;
+}
+
+Signature signatureOf(const Flat &arguments, Where where) {
+  Signature signature;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    signature.types.push_back(record::implOf(arguments[i], where).type);
+    signature.requiresGrad.push_back(arguments[i].requires_grad());
+  }
+  signature.statics = arguments.statics;
+  signature.gradEnabled = record::gradEnabled();
+  return signature;
+}
+
+/// Many variants usually mean a shape that changes from call to call.
+void remarkVariants(const FunctionState &function) {
+  if (function.compiled != 9)
+    return;
+  std::string changes;
+  const Signature &last = function.entries.back()->signature;
+  for (size_t i = 0; i < last.types.size() && changes.empty(); ++i) {
+    std::string shapes;
+    int distinct = 0;
+    TypeRef before = nullptr;
+    for (const auto &entry : function.entries)
+      if (i < entry->signature.types.size() && entry->signature.types[i] != before) {
+        before = entry->signature.types[i];
+        if (++distinct <= 2)
+          shapes += trace::str(before->shape) + ", ";
+      }
+    if (distinct > 1)
+      changes = "; argument " + std::to_string(i) + " changes shape: " + shapes + "…";
+  }
+  record::remark("jit: " + function.options.name + " compiled for the 9th signature" + changes,
+                 {function.where, nullptr});
+}
+
+} // namespace
+
+void Function::call(const Flat &arguments, Flat &results, Body body) {
+  FunctionState &self = *state;
+  if (!record::threadState().outside.empty())
+    record::cut(self.where); // rule (d)
+  std::unique_lock lock(self.lock);
+  for (size_t i = self.entries.size(); i-- > 0;) {
+    Entry &entry = *self.entries[i];
+    if (!fits(entry.signature, arguments))
+      continue;
+    if (entry.retraced) {
+      lock.unlock();
+      body.run(body.self, arguments, results);
+      return;
+    }
+    if (!isCurrent(entry))
+      continue;
+    runEntry(entry, arguments, results, self.where);
+    return;
+  }
+  auto start = std::chrono::steady_clock::now();
+  std::unique_ptr<Entry> entry = recordEntry(self, arguments, results, body, signatureOf(arguments, self.where));
+  // A recording that replaces one whose captured tensors were rebound takes its place.
+  std::erase_if(self.entries, [&](const std::unique_ptr<Entry> &old) {
+    return fits(old->signature, arguments) && !old->captured.empty() && old->rebinds != record::rebindEpoch();
+  });
+  self.entries.push_back(std::move(entry));
+  Entry &made = *self.entries.back();
+  if (made.retraced) {
+    auto spent = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+    record::remark("jit: item() needs a value while recording; " + self.options.name +
+                       " is traced again at every call (about " + std::to_string(spent.count()) +
+                       " us). Return the tensor, or use where, cond, while_loop",
+                   made.leaves.empty() ? record::Site{self.where, nullptr} : made.leaves.front().site);
+    return;
+  }
+  ++self.compiled;
+  remarkVariants(self);
+  runEntry(made, arguments, results, self.where);
+}
+
+} // namespace dlc::detail

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "dlc/frontend/Jit.h"
+#include "record/Extract.h"
+#include "record/Recording.h"
+
+#include <mutex>
+
+namespace dlc::detail {
+
+using record::Ref;
+using record::Storage;
+using trace::TypeRef;
+
+/// What decides which entry a call takes: types and flags of the tensors, what steers C++, the thread's modes.
+struct Signature {
+  std::vector<TypeRef> types;
+  std::vector<bool> requiresGrad;
+  std::vector<int64_t> statics;
+  bool gradEnabled = true;
+};
+
+/// Where a result of the function comes from.
+struct Output {
+  enum Kind : uint8_t { Computed, Argument, Handle } kind = Computed;
+  size_t index = 0; // result of the entry, or argument
+  Tensor handle;
+  /// Tensors over result memory; one is taken again when nobody else holds it.
+  std::vector<Tensor> ring;
+  size_t next = 0;
+};
+
+/// A storage from outside that a call gives a new value.
+struct Update {
+  Ref<Storage> storage;
+  size_t result;
+};
+
+/// What a call leaves in a leaf.
+struct LeafExit {
+  Ref<Storage> storage;
+  enum Kind : uint8_t { None, Spent, Kept } kind = None;
+  record::Site site;            // Spent
+  Tensor gradient;              // Kept: the tensor that has it, updated like any storage or made anew
+  std::optional<size_t> result; // Kept, made anew
+};
+
+struct Entry {
+  Signature signature;
+  uint64_t structure = 0, rebinds = 0;
+  std::vector<record::Guard> guards;
+  bool retraced = false;
+
+  record::Extracted graph; // without nodes; inputs and variables stay alive
+  trace::Program program;  // for export
+  std::shared_ptr<trace::Runnable> runnable;
+  /// Arguments, then captured tensors and constants, then run-time numbers.
+  std::vector<DlcBuffer> inputs;
+  std::vector<DlcBuffer> results;
+  std::vector<TypeRef> resultTypes;
+  struct Capture {
+    size_t input;
+    Ref<Storage> storage;
+  };
+  std::vector<Capture> captured;
+  std::vector<record::ValueRef> constants;
+  std::vector<std::array<char, 8>> numbers;
+
+  std::vector<std::shared_ptr<record::Variable>> written;
+  std::vector<Output> outputs;
+  std::vector<int64_t> outputStatics;
+  std::vector<Update> updates;
+  std::vector<LeafExit> leaves;
+};
+
+struct FunctionState {
+  JitOptions options;
+  Where where;
+  std::mutex lock;
+  std::vector<std::unique_ptr<Entry>> entries;
+  size_t compiled = 0;
+};
+
+/// Runs the body in a recording and compiles what it recorded. If the body needed a value, the results are in
+/// `results`, the call is done, and the entry only says so.
+std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &arguments, Flat &results, Body body,
+                                   Signature signature);
+
+/// One call of compiled code.
+void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::source_location &where);
+
+} // namespace dlc::detail

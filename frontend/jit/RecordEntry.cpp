@@ -1,0 +1,242 @@
+#include "jit/FunctionState.h"
+#include "ops/Primitive.h"
+#include "record/Variable.h"
+
+#include <algorithm>
+
+namespace dlc::detail {
+
+using record::Recording;
+using record::Value;
+using record::ValueRef;
+
+namespace {
+
+/// The arguments as the body sees them.
+Flat makeArguments(Recording &recording, const Flat &arguments, Where where) {
+  Flat inside;
+  inside.statics = arguments.statics;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    record::Impl &impl = record::implOf(arguments[i], where);
+    void *data = impl.chain.empty() ? record::demand(*impl.storage, where)
+                                    : record::demand(record::valueOf(arguments[i], where), where);
+    // A demanded value makes this an ordinary trace over what was passed.
+    recording.passed.push_back(std::make_shared<record::Buffer>(data, impl.type->bytes, [keep = arguments[i]] {}));
+    ValueRef value(new Value);
+    value->state = Value::State::Argument;
+    value->type = impl.type;
+    value->argument = static_cast<uint32_t>(i);
+    recording.arguments.push_back(value);
+    Ref<Storage> storage(new Storage(value));
+    storage->birth = recording.number;
+    if (arguments[i].requires_grad()) {
+      storage->leaf().requiresGrad = true;
+      value->requiresGrad = true;
+      value->leaf = storage.get();
+    }
+    inside.push(record::makeTensor(storage));
+  }
+  return inside;
+}
+
+/// Puts everything outside back to where it was; what the body recorded and did not return is gone.
+void rollBack(Recording &recording) {
+  for (auto touched = recording.touched.rbegin(); touched != recording.touched.rend(); ++touched) {
+    Storage &storage = *touched->storage;
+    storage.replace(touched->before);
+    storage.version = touched->version;
+    if (storage.leafData && storage.leafData->requiresGrad && touched->before->requiresGrad) {
+      touched->before->leaf = &storage;
+      touched->before->obstacle.reset();
+    }
+  }
+  for (auto &[storage, gradient, used, spent] : recording.leaves) {
+    storage->leaf().gradient = gradient;
+    storage->leaf().used = used;
+    storage->leaf().spent = spent;
+  }
+  recording.trace.dirty.clear();
+}
+
+void expire(Recording &recording) {
+  std::string text = "jit: this value was recorded in " + recording.name + " (" + record::brief(recording.site) +
+                     ") and not returned; it has no value outside";
+  std::vector<Ref<record::Node>> nodes;
+  for (record::Node *node = recording.trace.first; node; node = node->after)
+    nodes.emplace_back(node);
+  auto end = [&](Value &value) {
+    value.state = Value::State::Expired;
+    value.obstacle =
+        std::make_unique<record::Obstacle>(record::Obstacle{record::Obstacle::Used, text, recording.site, {}});
+  };
+  for (const auto &node : nodes)
+    record::unlink(*node);
+  for (const auto &node : nodes)
+    for (size_t i = 0; i < node->results.size(); ++i)
+      if (Value *result = node->results[i]) {
+        end(*result);
+        record::forgetNode(*result);
+      }
+  for (const ValueRef &argument : recording.arguments)
+    end(*argument);
+}
+
+/// Collects what the entry must produce and where it goes.
+class Results {
+public:
+  Results(Recording &recording, Entry &entry) : recording(recording), entry(entry) {}
+
+  void addReturned(const Flat &returned, Where where) {
+    entry.outputStatics = returned.statics;
+    for (size_t i = 0; i < returned.size(); ++i) {
+      Output output;
+      const record::Impl &impl = record::implOf(returned[i], where);
+      ValueRef value = record::valueOf(returned[i], where);
+      bool own = impl.storage->birth == recording.number;
+      if (own && value->state == Value::State::Argument) {
+        output.kind = Output::Argument;
+        output.index = value->argument;
+      } else if (!own && (value->state != Value::State::Pending || impl.storage->variable)) {
+        output.kind = Output::Handle;
+        output.handle = returned[i];
+      } else {
+        output.index = add(value);
+      }
+      entry.outputs.push_back(std::move(output));
+    }
+  }
+
+  /// Anonymous tensors from outside that the body changed.
+  void addUpdates() {
+    for (const auto &[storage, before, version] : recording.touched)
+      if (!storage->variable)
+        entry.updates.push_back({storage, add(storage->value())});
+  }
+
+  void addLeaves(bool keep, Where where) {
+    for (const auto &touched : recording.leaves) {
+      record::Leaf &leaf = touched.storage->leaf();
+      LeafExit exit{touched.storage, LeafExit::None, {}, {}, {}};
+      if (leaf.used && !keep) {
+        exit.kind = LeafExit::Spent;
+        exit.site = *leaf.used;
+      } else if (leaf.gradient.defined()) {
+        exit.kind = LeafExit::Kept;
+        exit.gradient = leaf.gradient;
+        if (record::implOf(leaf.gradient, where).storage->birth == recording.number) {
+          exit.result = add(record::valueOf(leaf.gradient, where));
+          exit.gradient = Tensor();
+        }
+      } else if (leaf.spent) {
+        exit.kind = LeafExit::Spent;
+        exit.site = *leaf.spent;
+      }
+      entry.leaves.push_back(std::move(exit));
+    }
+  }
+
+  std::vector<ValueRef> values;
+
+private:
+  size_t add(const ValueRef &value) {
+    values.push_back(value);
+    return values.size() - 1;
+  }
+  Recording &recording;
+  Entry &entry;
+};
+
+void bindInputs(Entry &entry, const Recording &recording) {
+  for (size_t i = 0; i < entry.graph.inputs.size(); ++i) {
+    const ValueRef &input = entry.graph.inputs[i];
+    entry.inputs.push_back({nullptr, input->type->bytes});
+    if (i < recording.arguments.size())
+      continue;
+    auto found = std::find_if(recording.captured.begin(), recording.captured.end(),
+                              [&](const Recording::Captured &captured) { return captured.value == input; });
+    if (found != recording.captured.end()) {
+      entry.captured.push_back({i, found->storage});
+    } else {
+      entry.inputs.back().data = input->buffer->data;
+      entry.constants.push_back(input);
+    }
+  }
+}
+
+void compileEntry(FunctionState &function, Entry &entry, const Recording &recording) {
+  const record::Compiled &compiled = record::compiledFor(entry.graph, function.options.name, function.where);
+  entry.runnable = compiled.runnable;
+  entry.program =
+      record::toProgram(entry.graph, std::vector<bool>(entry.graph.numbers.size(), false), function.options.name);
+  bindInputs(entry, recording);
+  record::Bound bound;
+  record::bindNumbers(entry.graph, compiled, bound);
+  entry.numbers = std::move(bound.numbers); // moving keeps the addresses
+  entry.inputs.insert(entry.inputs.end(), bound.arguments.begin(), bound.arguments.end());
+  for (const ValueRef &output : entry.graph.outputs) {
+    entry.results.push_back({nullptr, output->type->bytes});
+    entry.resultTypes.push_back(output->type);
+  }
+  for (size_t i = 0; i < entry.graph.variables.size(); ++i)
+    if (entry.graph.written[i])
+      entry.written.push_back(entry.graph.variables[i]);
+  // The graph's nodes end with the recording.
+  entry.graph.nodes.clear();
+  entry.graph.numbers.clear();
+  entry.graph.outputs.clear();
+  entry.graph.written.clear();
+  entry.graph.inputs.clear();
+}
+
+/// Ends the recording of this thread on every way out.
+struct RecordingScope {
+  explicit RecordingScope(Recording &recording) { record::threadState().recording = &recording; }
+  ~RecordingScope() { record::threadState().recording = nullptr; }
+};
+
+} // namespace
+
+std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &arguments, Flat &results, Body body,
+                                   Signature signature) {
+  auto entry = std::make_unique<Entry>();
+  entry->signature = std::move(signature);
+  Recording recording;
+  recording.name = function.options.name;
+  recording.site = {function.where, nullptr};
+  recording.fullgraph = function.options.fullgraph;
+  Flat inside = makeArguments(recording, arguments, function.where);
+  RecordingScope scope(recording);
+  Flat returned;
+  try {
+    body.run(body.self, inside, returned);
+    if (recording.retraced) {
+      entry->retraced = true;
+      entry->leaves.push_back({{}, LeafExit::None, recording.demanded, {}, {}});
+      results = std::move(returned);
+      return entry;
+    }
+    Results wanted(recording, *entry);
+    {
+      record::EnableGradScope off(false); // reading results records no fences
+      wanted.addReturned(returned, function.where);
+      wanted.addUpdates();
+      wanted.addLeaves(function.options.keep_grads, function.where);
+    }
+    entry->graph = record::extract(recording.trace, recording.arguments, std::move(wanted.values));
+    compileEntry(function, *entry, recording);
+  } catch (...) {
+    if (!recording.retraced) {
+      rollBack(recording);
+      expire(recording);
+    }
+    throw;
+  }
+  rollBack(recording);
+  expire(recording);
+  entry->guards = std::move(recording.guards);
+  entry->structure = record::structureEpoch();
+  entry->rebinds = record::rebindEpoch();
+  return entry;
+}
+
+} // namespace dlc::detail

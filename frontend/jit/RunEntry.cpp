@@ -1,0 +1,163 @@
+#include "jit/FunctionState.h"
+#include "ops/Primitive.h"
+#include "record/Variable.h"
+
+#include <cstring>
+
+namespace dlc::detail {
+
+using record::Value;
+using record::ValueRef;
+
+namespace {
+
+void *argumentAddress(const Tensor &tensor, std::vector<std::shared_ptr<record::Buffer>> &copies,
+                      const std::source_location &where) {
+  record::Impl &impl = *tensor.get();
+  if (impl.chain.empty()) {
+    const Value &value = *impl.storage->value();
+    if (value.state == Value::State::Concrete)
+      return value.buffer->data;
+    void *data = record::demand(*impl.storage, where);
+    if (impl.storage->value()->state != Value::State::Variable)
+      return data;
+    // The entry may write this state; arguments never change under it.
+    copies.push_back(record::Buffer::allocate(impl.type->bytes));
+    std::memcpy(copies.back()->data, data, static_cast<size_t>(impl.type->bytes));
+    return copies.back()->data;
+  }
+  return record::demand(record::valueOf(tensor, where), where);
+}
+
+/// Nobody but the ring refers to the tensor, and it is as it was made.
+bool isFree(const Tensor &tensor) {
+  const record::Impl &impl = *tensor.get();
+  if (impl.count.load(std::memory_order_acquire) != 1 || impl.detached || !impl.chain.empty() ||
+      impl.storage->count.load(std::memory_order_acquire) != 1 || impl.storage->leafData || impl.storage->captured)
+    return false;
+  const Value &value = *impl.storage->value();
+  return value.count.load(std::memory_order_acquire) == 1 && value.state == Value::State::Concrete &&
+         value.buffer.use_count() == 1 && impl.storage->version == 0;
+}
+
+Tensor freshTensor(TypeRef type) {
+  return record::makeTensor(record::concrete(type, record::Buffer::allocate(type->bytes)));
+}
+
+Tensor &nextOutput(Output &output, TypeRef type) {
+  for (size_t tried = 0; tried < output.ring.size() && tried < 4; ++tried) {
+    output.next = output.next + 1 < output.ring.size() ? output.next + 1 : 0;
+    if (isFree(output.ring[output.next]))
+      return output.ring[output.next];
+  }
+  if (output.ring.size() >= 64) { // the user keeps them: a ring would only grow
+    output.next = output.next + 1 < output.ring.size() ? output.next + 1 : 0;
+    return output.ring[output.next] = freshTensor(type);
+  }
+  output.ring.push_back(freshTensor(type));
+  output.next = output.ring.size() - 1;
+  return output.ring.back();
+}
+
+/// Values of state that somebody else holds keep what they had.
+void saveHeldState(const Entry &entry) {
+  for (const auto &variable : entry.written) {
+    Value &state = *variable->state;
+    if (state.count.load(std::memory_order_relaxed) <= 2 || !state.external(2))
+      continue;
+    state.buffer = record::Buffer::allocate(variable->type->bytes);
+    std::memcpy(state.buffer->data, variable->data(), static_cast<size_t>(variable->type->bytes));
+    state.state = Value::State::Concrete;
+  }
+}
+
+void renewState(const Entry &entry, const std::source_location &where) {
+  bool seen = false;
+  for (const auto &variable : entry.written) {
+    variable->pristine = false;
+    if (!variable->storage)
+      continue;
+    ++variable->storage->version;
+    ValueRef before = variable->state;
+    if (before->count.load(std::memory_order_relaxed) <= 3) // the variable, its storage, here
+      continue;
+    seen = true;
+    before->leaf = nullptr;
+    if (before->state == Value::State::Variable)
+      before->state = Value::State::Expired;
+    before->obstacle = std::make_unique<record::Obstacle>(
+        record::Obstacle{record::Obstacle::Overwritten, variable->name(), record::locate(where), {}});
+    record::adoptState(*variable->storage);
+  }
+  if (seen)
+    record::dropStaleGraphs();
+}
+
+void leaveGradients(Entry &entry, std::span<const std::shared_ptr<record::Buffer>> buffers) {
+  bool changed = false;
+  for (const LeafExit &exit : entry.leaves) {
+    record::Leaf &leaf = exit.storage->leaf();
+    bool existed = leaf.gradient.defined(), spent = leaf.spent.has_value();
+    leaf.used.reset();
+    leaf.spent.reset();
+    if (exit.kind == LeafExit::Spent)
+      leaf.spent = exit.site;
+    if (exit.kind != LeafExit::Kept)
+      leaf.gradient = Tensor();
+    else if (exit.result)
+      leaf.gradient = record::makeTensor(record::concrete(entry.resultTypes[*exit.result], buffers[*exit.result]));
+    changed |= existed != leaf.gradient.defined() || spent != leaf.spent.has_value();
+  }
+  if (changed)
+    record::noteStructureChange();
+}
+
+} // namespace
+
+void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::source_location &where) {
+  std::vector<std::shared_ptr<record::Buffer>> copies;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    entry.inputs[i].data = argumentAddress(arguments[i], copies, where);
+  for (const Entry::Capture &captured : entry.captured)
+    entry.inputs[captured.input].data = record::demand(*captured.storage, where);
+  // Memory for results that go elsewhere than into a returned tensor.
+  std::vector<std::shared_ptr<record::Buffer>> buffers;
+  bool hidden = !entry.updates.empty();
+  for (const LeafExit &exit : entry.leaves)
+    hidden |= exit.result.has_value();
+  if (hidden) {
+    buffers.resize(entry.results.size());
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      buffers[i] = record::Buffer::allocate(entry.results[i].bytes);
+      entry.results[i].data = buffers[i]->data;
+    }
+  }
+  for (Output &output : entry.outputs) {
+    if (output.kind == Output::Argument) {
+      results.push(arguments[output.index]);
+    } else if (output.kind == Output::Handle) {
+      results.push(output.handle);
+    } else {
+      Tensor &tensor = nextOutput(output, entry.resultTypes[output.index]);
+      entry.results[output.index].data = tensor.get()->storage->value()->buffer->data;
+      results.push(tensor);
+    }
+  }
+  results.statics = entry.outputStatics;
+  saveHeldState(entry);
+  record::check(entry.runnable->run(entry.inputs, entry.results), where);
+  renewState(entry, where);
+  for (const Update &update : entry.updates) {
+    ++update.storage->version;
+    ValueRef value = record::concrete(entry.resultTypes[update.result], buffers[update.result]);
+    if (update.storage->leafData && update.storage->leafData->requiresGrad) {
+      value->requiresGrad = true;
+      value->leaf = update.storage.get();
+    }
+    update.storage->replace(std::move(value));
+  }
+  if (!entry.leaves.empty())
+    leaveGradients(entry, buffers);
+}
+
+} // namespace dlc::detail

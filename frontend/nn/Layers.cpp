@@ -1,0 +1,63 @@
+#include "dlc/frontend/Nn.h"
+
+#include "ops/Primitive.h"
+
+#include <cmath>
+
+namespace dlc::nn {
+
+namespace {
+/// PyTorch's reset_parameters: kaiming_uniform with a = √5 comes to this, and so does the bias.
+Init byFanIn(int64_t fanIn) {
+  double bound = fanIn > 0 ? 1 / std::sqrt(static_cast<double>(fanIn)) : 0;
+  return init::uniform(-bound, bound);
+}
+
+std::optional<Tensor> given(const Parameter &bias) {
+  return bias.defined() ? std::optional<Tensor>(bias) : std::optional<Tensor>();
+}
+
+Pool2dShape poolShape(const Pair &kernel, const std::optional<Pair> &stride, const Pair &padding) {
+  return {kernel.values, (stride ? *stride : kernel).values, padding.values};
+}
+} // namespace
+
+Linear::Linear(int64_t in, int64_t out, Options options)
+    : weight(parameter("weight", {out, in}, byFanIn(in), options.dtype)) {
+  if (options.bias)
+    bias.tie(parameter("bias", {out}, byFanIn(in), options.dtype));
+}
+Tensor Linear::forward(Tensor x) { return linear(x, weight, given(bias)); }
+
+Conv2d::Conv2d(int64_t in, int64_t out, Pair kernel, Options options)
+    : weight(parameter("weight", {out, in, kernel.values[0], kernel.values[1]},
+                       byFanIn(in * kernel.values[0] * kernel.values[1]), options.dtype)),
+      shape{options.stride.values, options.padding.values} {
+  if (options.bias)
+    bias.tie(parameter("bias", {out}, byFanIn(in * kernel.values[0] * kernel.values[1]), options.dtype));
+}
+Tensor Conv2d::forward(Tensor x) { return conv2d(x, weight, given(bias), shape); }
+
+MaxPool2d::MaxPool2d(Pair kernel, std::optional<Pair> stride, Pair padding)
+    : shape(poolShape(kernel, stride, padding)) {}
+Tensor MaxPool2d::forward(Tensor x) { return max_pool2d(x, shape); }
+
+AvgPool2d::AvgPool2d(Pair kernel, std::optional<Pair> stride, Pair padding)
+    : shape(poolShape(kernel, stride, padding)) {}
+Tensor AvgPool2d::forward(Tensor x) { return avg_pool2d(x, shape); }
+
+Tensor ReLU::forward(Tensor x) { return relu(x); }
+Tensor Tanh::forward(Tensor x) { return dlc::tanh(x); }
+Tensor Sigmoid::forward(Tensor x) { return sigmoid(x); }
+Tensor GELU::forward(Tensor x) { return gelu(x, approximate); }
+Tensor Softmax::forward(Tensor x) { return softmax(x, dim); }
+Tensor LogSoftmax::forward(Tensor x) { return log_softmax(x, dim); }
+Tensor Flatten::forward(Tensor x) { return x.flatten(first, last); }
+
+Tensor Sequential::forward(Tensor x) {
+  for (auto &step : steps)
+    x = step(x);
+  return x;
+}
+
+} // namespace dlc::nn

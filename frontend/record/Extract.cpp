@@ -1,0 +1,275 @@
+#include "record/Extract.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+namespace dlc::record {
+
+namespace {
+
+uint64_t nextVisit() {
+  static std::atomic<uint64_t> visit{0};
+  return ++visit;
+}
+
+/// Collects in two sweeps: backwards what is needed, forwards the numbers.
+class Extractor {
+public:
+  Extractor(Trace &trace, Extracted &graph) : trace(trace), graph(graph), visit(nextVisit()) { graph.visit = visit; }
+
+  void run(std::span<const ValueRef> arguments) {
+    for (const ValueRef &argument : arguments)
+      need(*argument);
+    for (const Ref<Storage> &storage : trace.dirty) {
+      size_t index = variable(storage->variable);
+      graph.written[index] = storage->value();
+      need(*storage->value());
+    }
+    for (const ValueRef &output : graph.outputs)
+      need(*output);
+    for (Node *node = trace.last; node; node = node->before)
+      if (node->visit == visit)
+        for (const ValueRef &operand : node->operands)
+          need(*operand);
+    for (Node *node = trace.first; node; node = node->after)
+      if (node->visit == visit)
+        graph.nodes.push_back(node);
+    number();
+    makeKey();
+  }
+
+private:
+  size_t variable(const std::shared_ptr<Variable> &variable) {
+    auto [found, isNew] = indices.try_emplace(variable.get(), graph.variables.size());
+    if (isNew) {
+      variable->data();
+      graph.variables.push_back(variable);
+      graph.written.emplace_back();
+    }
+    return found->second;
+  }
+
+  void need(Value &value) {
+    if (value.state == Value::State::Pending) {
+      value.node->visit = visit;
+    } else if (value.state == Value::State::Variable) {
+      variable(value.variable);
+    } else if (value.visit != visit) {
+      value.visit = visit;
+      graph.inputs.emplace_back(&value);
+    }
+  }
+
+  void number() {
+    uint32_t next = 0;
+    for (const ValueRef &input : graph.inputs)
+      input->number = next++;
+    for (const auto &variable : graph.variables)
+      variable->number = next++;
+    for (Node *node : graph.nodes) {
+      if (node->number)
+        graph.numbers.push_back(node);
+      for (Value *result : node->results) {
+        if (result)
+          result->number = next;
+        ++next;
+      }
+    }
+  }
+
+  void word(uint64_t value) { graph.key.push_back(value); }
+  void word(const void *pointer) { graph.key.push_back(reinterpret_cast<uintptr_t>(pointer)); }
+
+  void makeKey() {
+    word(graph.inputs.size());
+    for (const ValueRef &input : graph.inputs)
+      word(input->type);
+    word(graph.variables.size());
+    for (size_t i = 0; i < graph.variables.size(); ++i) {
+      word(graph.variables[i].get());
+      word(graph.written[i] ? numberOf(*graph.written[i]) + 1 : 0);
+    }
+    for (Node *node : graph.nodes) {
+      word(node->op);
+      word(node->number ? nullptr : node->attributes);
+      word(node->operands.size());
+      for (const ValueRef &operand : node->operands)
+        word(numberOf(*operand));
+      for (TypeRef type : node->types)
+        word(type);
+    }
+    word(graph.outputs.size());
+    for (const ValueRef &output : graph.outputs)
+      word(numberOf(*output));
+  }
+
+public:
+  static uint64_t numberOf(const Value &value) {
+    return value.state == Value::State::Variable ? value.variable->number : value.number;
+  }
+
+private:
+  Trace &trace;
+  Extracted &graph;
+  uint64_t visit;
+  std::unordered_map<Variable *, size_t> indices;
+};
+
+struct KeyHash {
+  size_t operator()(const std::vector<uint64_t> &key) const {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (uint64_t word : key)
+      hash = (hash ^ word) * 0x9E3779B97F4A7C15u, hash ^= hash >> 31;
+    return hash;
+  }
+};
+
+/// All programs compiled for one structure; the variables are kept so that their addresses stay theirs.
+struct CacheEntry {
+  std::vector<std::shared_ptr<Variable>> variables;
+  std::vector<std::unique_ptr<Compiled>> variants;
+};
+
+std::vector<double> numbersOf(const Extracted &graph) {
+  std::vector<double> numbers;
+  for (Node *node : graph.numbers)
+    numbers.push_back(*node->number);
+  return numbers;
+}
+
+bool sameBits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+
+} // namespace
+
+Extracted extract(Trace &trace, std::span<const ValueRef> arguments, std::vector<ValueRef> outputs) {
+  Extracted graph;
+  graph.outputs = std::move(outputs);
+  Extractor(trace, graph).run(arguments);
+  return graph;
+}
+
+std::string initText(const Variable &variable) {
+  const InitialValue &init = variable.init;
+  auto real = [](double value) { return trace::exactText(value) + " : f64"; };
+  std::string offset = init.offset ? ", offset = " + std::to_string(init.offset) : "";
+  switch (init.kind) {
+  case InitialValue::Kind::Constant:
+    return "#dl.constant<" + real(init.a) + ">";
+  case InitialValue::Kind::Uniform:
+    return "#dl.uniform<" + real(init.a) + ", " + real(init.b) + offset + ">";
+  case InitialValue::Kind::Normal:
+    return "#dl.normal<" + real(init.a) + ", " + real(init.b) + offset + ">";
+  default:
+    return "#dl.zeros";
+  }
+}
+
+trace::Program toProgram(const Extracted &graph, const std::vector<bool> &asRuntime, const std::string &name) {
+  trace::Program program;
+  program.name = name;
+  for (const ValueRef &input : graph.inputs)
+    program.inputs.push_back(input->type);
+  for (size_t i = 0; i < graph.numbers.size(); ++i)
+    if (asRuntime[i])
+      program.inputs.push_back(graph.numbers[i]->types.front());
+
+  // Numbers of the extraction, moved up by the added inputs, down by the nodes that are inputs now.
+  std::vector<uint32_t> renumbered;
+  uint32_t next = 0, runtimeInput = static_cast<uint32_t>(graph.inputs.size());
+  for (size_t i = 0; i < graph.inputs.size(); ++i)
+    renumbered.push_back(next++);
+  next = static_cast<uint32_t>(program.inputs.size());
+  for (size_t i = 0; i < graph.variables.size(); ++i)
+    renumbered.push_back(next++);
+  size_t numberIndex = 0;
+  for (Node *node : graph.nodes) {
+    if (node->number && asRuntime[numberIndex++]) {
+      renumbered.push_back(runtimeInput++);
+      continue;
+    }
+    trace::ProgramStep step{node->op, node->attributes, {}, node->types, node->site};
+    for (const ValueRef &operand : node->operands)
+      step.operands.push_back(renumbered[Extractor::numberOf(*operand)]);
+    for (size_t i = 0; i < node->types.size(); ++i)
+      renumbered.push_back(next++);
+    program.steps.push_back(std::move(step));
+  }
+  for (size_t i = 0; i < graph.variables.size(); ++i) {
+    const Variable &variable = *graph.variables[i];
+    // Inside the process a variable is known by its place; users' names come in at export.
+    trace::VariableUse use{variable.segment->name + "@" + std::to_string(variable.offset),
+                           variable.type,
+                           variable.role,
+                           initText(variable),
+                           variable.segment->name,
+                           variable.offset,
+                           {}};
+    if (graph.written[i])
+      use.written = renumbered[Extractor::numberOf(*graph.written[i])];
+    program.variables.push_back(std::move(use));
+  }
+  for (const ValueRef &output : graph.outputs)
+    program.outputs.push_back(renumbered[Extractor::numberOf(*output)]);
+  return program;
+}
+
+const Compiled &compiledFor(const Extracted &graph, const std::string &name, const std::source_location &line) {
+  static std::mutex mutex;
+  static std::unordered_map<std::vector<uint64_t>, CacheEntry, KeyHash> cache;
+  std::lock_guard lock(mutex);
+  CacheEntry &entry = cache[graph.key];
+  std::vector<double> numbers = numbersOf(graph);
+  std::vector<bool> asRuntime(numbers.size(), false);
+  for (const auto &variant : entry.variants) {
+    bool fits = true;
+    for (size_t i = 0; i < numbers.size(); ++i)
+      if (!variant->asRuntime[i] && !sameBits(numbers[i], variant->numbers[i])) {
+        fits = false;
+        asRuntime[i] = true;
+      }
+    if (fits)
+      return *variant;
+    for (size_t i = 0; i < numbers.size(); ++i)
+      asRuntime[i] = asRuntime[i] || variant->asRuntime[i];
+  }
+  auto runnable = trace::compile(toProgram(graph, asRuntime, name), session());
+  check(runnable.status(), line);
+  entry.variables = graph.variables;
+  entry.variants.push_back(
+      std::make_unique<Compiled>(Compiled{std::move(numbers), std::move(asRuntime), runnable.take()}));
+  return *entry.variants.back();
+}
+
+void storeNumber(double number, DType dtype, void *to) {
+  auto store = [&](auto value) { std::memcpy(to, &value, sizeof value); };
+  switch (dtype) {
+  case DType::F64:
+    return store(number);
+  case DType::F32:
+    return store(static_cast<float>(number));
+  case DType::I64:
+    return store(static_cast<int64_t>(number));
+  case DType::I32:
+    return store(static_cast<int32_t>(number));
+  case DType::I8:
+    return store(static_cast<int8_t>(number));
+  case DType::I1:
+    return store(static_cast<char>(number != 0));
+  }
+}
+
+void bindNumbers(const Extracted &graph, const Compiled &compiled, Bound &bound) {
+  bound.numbers.reserve(graph.numbers.size());
+  for (size_t i = 0; i < graph.numbers.size(); ++i) {
+    if (!compiled.asRuntime[i])
+      continue;
+    TypeRef type = graph.numbers[i]->types.front();
+    storeNumber(*graph.numbers[i]->number, type->dtype, bound.numbers.emplace_back().data());
+    bound.arguments.push_back({bound.numbers.back().data(), type->bytes});
+  }
+}
+
+} // namespace dlc::record

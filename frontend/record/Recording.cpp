@@ -1,0 +1,91 @@
+#include "record/Recording.h"
+
+#include "record/Variable.h"
+
+#include <algorithm>
+
+namespace dlc::record {
+
+namespace {
+std::atomic<uint64_t> structure{1}, rebinds{1};
+
+template <typename List>
+bool contains(const List &list, const Storage &storage) {
+  return std::any_of(list.begin(), list.end(), [&](const auto &entry) { return entry.storage.get() == &storage; });
+}
+} // namespace
+
+uint64_t structureEpoch() { return structure.load(std::memory_order_relaxed); }
+uint64_t rebindEpoch() { return rebinds.load(std::memory_order_relaxed); }
+void noteStructureChange() { structure.fetch_add(1, std::memory_order_relaxed); }
+
+std::string nameOf(const Storage &storage) { return storage.variable ? storage.variable->name() : "a tensor"; }
+
+Recording::Recording() {
+  static std::atomic<uint64_t> count{0};
+  number = ++count;
+  trace.recording = this;
+}
+
+void noteRead(Storage &storage, const std::source_location &) {
+  Recording *now = recording();
+  if (!now || storage.variable || storage.birth == now->number || contains(now->captured, storage))
+    return;
+  if (storage.value()->state != Value::State::Concrete)
+    return;
+  storage.captured = true;
+  now->captured.push_back({Ref<Storage>(&storage), storage.value()});
+}
+
+void noteTouched(Storage &storage) {
+  Recording *now = recording();
+  if (now && storage.birth != now->number && !contains(now->touched, storage))
+    now->touched.push_back({Ref<Storage>(&storage), storage.value(), storage.version});
+}
+
+void noteGradient(Storage &storage, bool reads) {
+  Recording *now = recording();
+  if (!now || contains(now->leaves, storage))
+    return;
+  Leaf &leaf = storage.leaf();
+  if (reads) {
+    Ref<Storage> owner(&storage);
+    bool exists = leaf.gradient.defined(), spent = leaf.spent.has_value();
+    now->guards.push_back([owner, exists, spent] {
+      return owner->leaf().gradient.defined() == exists && owner->leaf().spent.has_value() == spent;
+    });
+  }
+  now->leaves.push_back({Ref<Storage>(&storage), leaf.gradient, leaf.used, leaf.spent});
+}
+
+void noteRebound(Impl &impl) {
+  if (impl.storage->captured)
+    rebinds.fetch_add(1, std::memory_order_relaxed);
+}
+
+void retrace(Recording &now, const std::source_location &line) {
+  if (now.fullgraph)
+    fail(ErrorKind::Jit,
+         "jit: a value is needed while recording " + now.name +
+             ", which asks for one graph; return the tensor, or use where, cond, while_loop",
+         line);
+  now.demanded = locate(line);
+  now.retraced = true;
+  for (size_t i = 0; i < now.arguments.size(); ++i) {
+    now.arguments[i]->state = Value::State::Concrete;
+    now.arguments[i]->buffer = now.passed[i];
+  }
+  // From here on this is an ordinary trace: its nodes run as a cut, and later ones follow the usual rules.
+  Trace &outside = threadState().outside;
+  outside = now.trace;
+  outside.recording = nullptr;
+  now.trace = {};
+  for (Node *node = outside.first; node; node = node->after)
+    node->trace = &outside;
+  now.touched.clear();
+  now.leaves.clear();
+  threadState().recording = nullptr;
+  cut(line);
+}
+
+} // namespace dlc::record

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "record/Storage.h"
+#include "record/Trace.h"
+
+#include <functional>
+
+namespace dlc::record {
+
+/// While it lives, this thread's gradient mode is `on`.
+struct EnableGradScope {
+  explicit EnableGradScope(bool on) : before(threadState().gradEnabled) { threadState().gradEnabled = on; }
+  ~EnableGradScope() { threadState().gradEnabled = before; }
+  EnableGradScope(const EnableGradScope &) = delete;
+  EnableGradScope &operator=(const EnableGradScope &) = delete;
+  bool before;
+};
+
+/// A fact of the host that the body of a recorded function has read: true while it still holds.
+using Guard = std::function<bool()>;
+
+/// One recording of a jitted function. Everything it changes outside its trace has an undo.
+struct Recording {
+  Recording();
+  Trace trace;
+  /// Counts recordings, from 1.
+  uint64_t number;
+  std::string name;
+  Site site;
+  /// Arguments inside the body, and what the caller passed.
+  std::vector<ValueRef> arguments;
+  std::vector<std::shared_ptr<Buffer>> passed;
+  std::vector<Guard> guards;
+  /// Storages from outside that the body changed, with their value before.
+  struct Touched {
+    Ref<Storage> storage;
+    ValueRef before;
+    uint64_t version;
+  };
+  std::vector<Touched> touched;
+  /// Leaves whose gradient the body changed.
+  struct TouchedLeaf {
+    Ref<Storage> storage;
+    Tensor gradient;
+    std::optional<Site> used, spent;
+  };
+  std::vector<TouchedLeaf> leaves;
+  /// Anonymous tensors from outside that the body read, with their value then.
+  struct Captured {
+    Ref<Storage> storage;
+    ValueRef value;
+  };
+  std::vector<Captured> captured;
+  /// A value was demanded: the recording became an ordinary trace.
+  bool retraced = false;
+  Site demanded;
+  bool fullgraph = false;
+  bool keepGradients = false;
+};
+
+/// The innermost recording of this thread, or null.
+inline Recording *recording() { return threadState().recording; }
+
+/// The storage's value is read; a recording notes captured storages.
+void noteRead(Storage &storage, const std::source_location &where);
+/// The storage's value is about to change; a recording saves it.
+void noteTouched(Storage &storage);
+/// The leaf's gradient is about to be read or changed; a recording saves it and guards what it found.
+void noteGradient(Storage &storage, bool reads);
+/// A handle was rebound from this tensor: recorded functions that captured it must look again.
+void noteRebound(Impl &impl);
+/// A fact of the host that guards may depend on has changed.
+void noteStructureChange();
+uint64_t structureEpoch();
+uint64_t rebindEpoch();
+/// "fc1.weight", or "a tensor".
+std::string nameOf(const Storage &storage);
+
+} // namespace dlc::record

@@ -1,0 +1,59 @@
+#include "record/Storage.h"
+
+#include "record/Recording.h"
+#include "record/Variable.h"
+
+namespace dlc::record {
+
+void destroy(Storage *storage) { delete storage; }
+void destroy(Impl *impl) { delete impl; }
+
+Storage::Storage(ValueRef value) : birth(recording() ? recording()->number : 0) { replace(std::move(value)); }
+
+Storage::~Storage() {
+  if (current->leaf == this)
+    current->leaf = nullptr;
+  if (variable) {
+    variable->storage = nullptr;
+    variable->state = {}; // it refers back to the variable
+  }
+}
+
+void Storage::replace(ValueRef value) {
+  if (current && current != value && current->leaf == this)
+    current->leaf = nullptr;
+  current = std::move(value);
+}
+
+Leaf &Storage::leaf() {
+  if (!leafData)
+    leafData = std::make_unique<Leaf>();
+  return *leafData;
+}
+
+std::vector<int64_t> denseStrides(TypeRef type) {
+  std::vector<int64_t> strides(type->shape.size());
+  int64_t stride = 1;
+  for (size_t i = strides.size(); i-- > 0; stride *= std::max<int64_t>(type->shape[i], 1))
+    strides[i] = stride;
+  return strides;
+}
+
+Tensor makeTensor(Ref<Storage> storage) {
+  Impl *impl = new Impl;
+  impl->type = storage->value()->type;
+  impl->strides = denseStrides(impl->type);
+  impl->storage = std::move(storage);
+  Ref<Impl> counted(impl);
+  return Tensor(counted.leak());
+}
+
+Tensor makeTensor(ValueRef value) { return makeTensor(Ref<Storage>(new Storage(std::move(value)))); }
+
+Impl &implOf(const Tensor &tensor, const std::source_location &where) {
+  if (!tensor.get())
+    fail(ErrorKind::Value, "an undefined tensor has no value", where);
+  return *tensor.get();
+}
+
+} // namespace dlc::record

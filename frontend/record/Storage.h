@@ -1,0 +1,75 @@
+#pragma once
+
+#include "record/Value.h"
+
+#include "dlc/frontend/Tensor.h"
+
+namespace dlc::record {
+
+/// What backward() left in a leaf.
+struct Leaf {
+  bool requiresGrad = false;
+  Tensor gradient;
+  /// Set when an optimizer has used the gradient since it was made.
+  std::optional<Site> used;
+  /// Set when that was in a recorded function, which did not keep it.
+  std::optional<Site> spent;
+};
+
+/// What views share: the current value and how often it changed.
+struct Storage : Counted {
+  explicit Storage(ValueRef value);
+  ~Storage();
+
+  const ValueRef &value() const { return current; }
+  /// A new current value; counts no version.
+  void replace(ValueRef value);
+  Leaf &leaf();
+
+  uint64_t version = 0;
+  /// Set for state: parameters, buffers, optimizer state, hyper-parameters.
+  std::shared_ptr<Variable> variable;
+  std::unique_ptr<Leaf> leafData;
+  /// A recorded function reads it by identity.
+  bool captured = false;
+  /// Number of the recording that made it; 0: made outside.
+  uint64_t birth = 0;
+
+private:
+  ValueRef current;
+};
+void destroy(Storage *storage);
+
+/// One step from a base to a view of it.
+struct ViewStep {
+  enum Kind : uint8_t { Reshape, Permute, Slice, Expand } kind;
+  TypeRef type;                 // of the view
+  std::vector<int64_t> a, b, c; // permutation, or starts / stops / steps
+};
+
+/// What a Tensor handle points to.
+struct Impl : Counted {
+  Ref<Storage> storage;
+  std::vector<ViewStep> chain;
+  TypeRef type = nullptr;
+  /// Strides in elements, as PyTorch would have them; they decide whether reshape aliases.
+  std::vector<int64_t> strides;
+  bool detached = false;
+  /// The view's value when the storage's was `cachedBase`.
+  ValueRef cached, cachedBase;
+};
+using ImplRef = Ref<Impl>;
+void destroy(Impl *impl);
+
+std::vector<int64_t> denseStrides(TypeRef type);
+/// A tensor with a storage of its own.
+Tensor makeTensor(ValueRef value);
+Tensor makeTensor(Ref<Storage> storage);
+/// The impl; an Error when the handle is empty.
+Impl &implOf(const Tensor &tensor, const std::source_location &where);
+/// The value now, views replayed, ready to be an operand.
+ValueRef valueOf(const Tensor &tensor, const std::source_location &where);
+/// In-place write: through a view the base changes.
+void write(const Tensor &tensor, ValueRef value, const char *name, const std::source_location &where);
+
+} // namespace dlc::record

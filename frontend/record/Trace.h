@@ -1,0 +1,79 @@
+#pragma once
+
+#include "record/Storage.h"
+
+#include <mutex>
+
+namespace dlc::record {
+
+struct Recording;
+
+/// Nodes recorded and not yet run, in order.
+struct Trace {
+  Node *first = nullptr, *last = nullptr;
+  size_t nodes = 0;
+  int64_t inputBytes = 0;
+  /// State with a new value that is not yet in its arena.
+  std::vector<Ref<Storage>> dirty;
+  /// A leaf was overwritten: graphs that read its old value are stale.
+  bool leafWritten = false;
+  /// Set while a jitted function is being recorded.
+  Recording *recording = nullptr;
+
+  bool empty() const { return nodes == 0 && dirty.empty(); }
+};
+
+/// The trace that operations of this thread go to.
+Trace &currentTrace();
+/// Traces of this thread, the innermost recording last.
+struct ThreadState {
+  Trace outside;
+  Recording *recording = nullptr;
+  bool gradEnabled = true;
+  const trace::Scope *scope = nullptr;
+};
+ThreadState &threadState();
+
+inline bool gradEnabled() { return threadState().gradEnabled; }
+
+/// `line` with the module calls around it; a line in dlc's own files is replaced by the innermost caller's.
+Site locate(const std::source_location &line);
+[[noreturn]] void fail(ErrorKind kind, const std::string &message, const std::source_location &line);
+[[noreturn]] void fail(ErrorKind kind, const std::string &message, const Site &site);
+void check(const Status &status, const std::source_location &line);
+void remark(const std::string &text, const Site &site);
+/// "model.cpp:12".
+std::string brief(const Site &site);
+
+/// Records an operation; `result` is the type for ops that do not infer it. An Error carries the op's diagnostic.
+ValueRef record(OpRef op, AttributesRef attributes, std::span<const ValueRef> operands,
+                const std::source_location &line, TypeRef result = nullptr);
+std::vector<ValueRef> recordAll(OpRef op, AttributesRef attributes, std::span<const ValueRef> operands,
+                                const std::source_location &line, TypeRef result = nullptr);
+/// A rank-0 constant that stands for a C++ number.
+ValueRef recordNumber(double number, DType dtype, const std::source_location &line);
+
+const trace::Scope *enterScope(const std::source_location &where, const trace::Scope *outer);
+/// Takes a node out of its trace.
+void unlink(Node &node);
+void noteNode(int change);
+/// Values whose graph is kept for a later backward(), so that it can be dropped once it is stale.
+void listKept(Value &value);
+void unlistKept(Value &value);
+
+/// A value is demanded inside a recording: the function is traced at every call from now on.
+void retrace(Recording &recording, const std::source_location &line);
+
+ValueRef concrete(TypeRef type, std::shared_ptr<Buffer> buffer);
+
+/// Runs what is pending on this thread.
+void cut(const std::source_location &line);
+/// Graphs that read what has been overwritten can never be differentiated: forgets them.
+void dropStaleGraphs();
+/// The value's memory, running what is needed; for variables that of the arena.
+void *demand(const ValueRef &value, const std::source_location &line);
+void *demand(Storage &storage, const std::source_location &line);
+/// Nodes alive in the process, for tests of growth.
+int64_t liveNodes();
+
+} // namespace dlc::record

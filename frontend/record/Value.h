@@ -1,0 +1,100 @@
+#pragma once
+
+#include "dlc/runtime/Status.h"
+#include "record/Counted.h"
+#include "trace/Program.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlc::record {
+
+using trace::AttributesRef;
+using trace::OpRef;
+using trace::Site;
+using trace::TypeRef;
+
+/// Memory of a concrete value, 64-byte aligned if it is our own.
+struct Buffer {
+  void *data = nullptr;
+  int64_t bytes = 0;
+  std::function<void()> release;
+
+  Buffer(void *data, int64_t bytes, std::function<void()> release)
+      : data(data), bytes(bytes), release(std::move(release)) {}
+  Buffer(const Buffer &) = delete;
+  ~Buffer();
+  static std::shared_ptr<Buffer> allocate(int64_t bytes);
+};
+
+struct Node;
+struct Storage;
+struct Trace;
+struct Variable;
+
+/// Why a graph can no longer be differentiated.
+struct Obstacle {
+  enum Kind { Used, Overwritten } kind;
+  std::string name;
+  Site site;
+  Site read;
+};
+
+/// One value in single-assignment form.
+struct Value : Counted {
+  enum class State : uint8_t {
+    Pending,  // result of a node that has not run
+    Concrete, // in `buffer`
+    Variable, // in the variable's place of its arena
+    Argument, // of a function being recorded
+    Dropped,  // its node has run, nobody kept the value: it can be computed again from `node`
+    Expired   // gone for good
+  };
+  State state = State::Pending;
+  bool requiresGrad = false;
+  /// A value that needs a gradient went in, and no derivative may come out.
+  bool severed = false;
+  uint16_t result = 0;
+  uint32_t argument = 0;
+  /// Counts that recorded nodes hold; any further one is somebody who may ask for the value.
+  uint32_t uses = 0;
+  TypeRef type = nullptr;
+  Ref<Node> node;
+  std::shared_ptr<Buffer> buffer;
+  std::shared_ptr<Variable> variable;
+  /// The leaf whose gradient backward() gives for this value, while it is the leaf's current value.
+  Storage *leaf = nullptr;
+  std::unique_ptr<Obstacle> obstacle;
+  /// Number in the program being extracted.
+  uint32_t number = 0;
+  uint64_t visit = 0;
+  /// Listed among the values whose graph is kept for a later backward().
+  bool kept = false;
+
+  bool external(uint32_t known = 0) const { return count.load(std::memory_order_relaxed) > uses + known; }
+};
+using ValueRef = Ref<Value>;
+void destroy(Value *value);
+/// The value forgets how it came to be.
+void forgetNode(Value &value);
+
+/// A recorded operation.
+struct Node : Counted {
+  OpRef op = nullptr;
+  AttributesRef attributes = nullptr;
+  /// The number of a `dl.constant` that stands for a C++ number, which may become an argument.
+  std::optional<double> number;
+  std::vector<ValueRef> operands;
+  std::vector<Value *> results; // null: nobody refers to it
+  std::vector<TypeRef> types;
+  Site site;
+  Trace *trace = nullptr; // null once run
+  Node *before = nullptr, *after = nullptr;
+  uint64_t visit = 0;
+};
+void destroy(Node *node);
+
+} // namespace dlc::record

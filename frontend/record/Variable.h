@@ -1,0 +1,71 @@
+#pragma once
+
+#include "dlc/runtime/Fill.h"
+#include "dlc/runtime/Session.h"
+#include "record/Storage.h"
+
+namespace dlc::record {
+
+struct Variable;
+
+/// A piece of memory that holds variables of one kind; never moves. Compiled code knows it by its name.
+struct Segment {
+  std::string name;
+  char *base = nullptr;
+  int64_t bytes = 0;
+};
+
+/// Decides the places of a variable and of those that belong with it, on first use.
+using Placement = std::function<void(Variable &)>;
+
+/// State that lives across runs. Its identity is its storage.
+struct Variable {
+  TypeRef type = nullptr;
+  std::string role; // MLIR spelling: parameter, buffer, optimizer_state, hyper, counter
+  InitialValue init;
+  uint64_t seed = 0;
+  /// Name in checkpoints and messages, decided when asked for.
+  std::function<std::string()> name;
+  Placement place;
+  std::shared_ptr<const Segment> segment;
+  int64_t offset = 0;
+  Storage *storage = nullptr;
+  /// What the arena holds; the storage's value differs while a write is pending.
+  ValueRef state;
+  std::source_location where;
+  /// Neither a step nor the host has written since it was filled with `init`.
+  bool pristine = true;
+  /// Number of its read in the program being extracted.
+  uint32_t number = 0;
+
+  /// Its memory, placed and filled on first use.
+  void *data();
+};
+
+/// Memory and threads of all compiled programs of the process.
+Session &session();
+
+/// A storage for the variable, whose value is the variable's.
+Ref<Storage> makeVariable(std::shared_ptr<Variable> variable);
+/// Zeroed; a number is put behind the name if it is taken.
+std::shared_ptr<const Segment> makeSegment(const std::string &name, int64_t bytes, const std::source_location &where);
+/// Next multiple of 64.
+inline int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+/// Puts a variable into a segment and fills it.
+void placeAt(Variable &variable, std::shared_ptr<const Segment> segment, int64_t offset);
+/// Small variables that belong to no module share segments, by role and type.
+void placeAlone(Variable &variable);
+
+ValueRef stateValue(const std::shared_ptr<Variable> &variable);
+/// The storage's value is again what the arena holds.
+void adoptState(Storage &storage);
+/// Writes the variable's memory from the host: what reads it runs first, old values that somebody holds are copied.
+void hostWrite(Variable &variable, const void *data, const std::source_location &where);
+
+/// A 0-d variable of one number.
+Tensor makeNumber(double value, DType dtype, const std::string &role, std::function<std::string()> name,
+                  const std::source_location &where);
+/// The next ordinal of the generator.
+uint64_t nextRandomOffset(uint64_t &seed);
+
+} // namespace dlc::record

@@ -1,0 +1,69 @@
+#include "dlc/codegen/CompileModule.h"
+#include "dlc/runtime/Session.h"
+#include "mlir/IR/Diagnostics.h"
+#include "trace/Build.h"
+#include "trace/Context.h"
+#include "trace/Run.h"
+
+using namespace mlir;
+
+namespace dlc::trace {
+
+namespace {
+
+StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const Program> programs) {
+  std::lock_guard lock(context().lock);
+  auto module = build(programs);
+  if (!module.ok())
+    return module.status();
+  std::string message;
+  ScopedDiagnosticHandler collect(&context().mlir, [&](Diagnostic &diagnostic) {
+    llvm::raw_string_ostream(message) << diagnostic.getLocation() << ": " << diagnostic << "\n";
+  });
+  auto compiled = codegen::compileModule(**module, {});
+  if (!compiled.ok())
+    return Status(compiled.status().code(), message + compiled.status().message());
+  return compiled;
+}
+
+class CompiledRunnable : public Runnable {
+public:
+  explicit CompiledRunnable(std::shared_ptr<Session::Program> program) : program(std::move(program)) {}
+  Status run(std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) override {
+    return program->call(0, arguments, results);
+  }
+  int64_t peakBytes() const override { return program->executable().manifest().entries.front().peak; }
+
+private:
+  std::shared_ptr<Session::Program> program;
+};
+
+class CompilerBackend : public Backend {
+public:
+  StatusOr<std::shared_ptr<Runnable>> compile(const Program &program, Session &session) override {
+    auto compiled = compileModule({&program, 1});
+    if (!compiled.ok())
+      return compiled.status();
+    auto executable = (*compiled)->load();
+    if (!executable.ok())
+      return executable.status();
+    auto attached = session.attach(executable.take(), Session::State::Given);
+    if (!attached.ok())
+      return attached.status();
+    return std::shared_ptr<Runnable>(std::make_shared<CompiledRunnable>(attached.take()));
+  }
+};
+
+} // namespace
+
+Backend &compilerBackend() {
+  static CompilerBackend instance;
+  return instance;
+}
+
+Status writeArtifact(std::span<const Program> entries, const std::string &path) {
+  auto compiled = compileModule(entries);
+  return compiled.ok() ? (*compiled)->writeArtifact(path) : compiled.status();
+}
+
+} // namespace dlc::trace

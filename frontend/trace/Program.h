@@ -1,0 +1,59 @@
+#pragma once
+
+#include "trace/Types.h"
+
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <vector>
+
+namespace dlc::trace {
+
+/// Where a module's operator() was called; a chain outwards. Interned.
+struct Scope {
+  std::source_location where;
+  const Scope *outer;
+};
+
+/// Line of a node and the calls around it.
+struct Site {
+  std::source_location line;
+  const Scope *scope = nullptr;
+};
+
+/// One operation of a program. Values are numbered: inputs, then reads of variables, then results in order.
+struct ProgramStep {
+  OpRef op;
+  AttributesRef attributes;
+  std::vector<uint32_t> operands;
+  std::vector<TypeRef> results;
+  Site site;
+};
+
+/// A variable that the program reads or writes.
+struct VariableUse {
+  std::string name;
+  TypeRef type;
+  std::string role;
+  /// Initial value in MLIR syntax.
+  std::string init;
+  /// Place in the front end's state arenas.
+  std::string arena;
+  int64_t offset = 0;
+  /// Value to write at the end, if written.
+  std::optional<uint32_t> written;
+};
+
+/// One entry, ready to be built as MLIR.
+struct Program {
+  std::string name;
+  std::vector<TypeRef> inputs;
+  std::vector<std::string> inputNames;
+  std::vector<VariableUse> variables;
+  std::vector<ProgramStep> steps;
+  std::vector<uint32_t> outputs;
+  std::vector<std::string> outputNames;
+};
+
+} // namespace dlc::trace

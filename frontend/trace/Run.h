@@ -1,0 +1,45 @@
+#pragma once
+
+#include "dlc/runtime/Abi.h"
+#include "dlc/runtime/Status.h"
+#include "trace/Program.h"
+
+namespace dlc {
+class Session;
+}
+
+namespace dlc::trace {
+
+/// A compiled program bound to its state arenas.
+class Runnable {
+public:
+  virtual ~Runnable() = default;
+  /// Arguments and results by position, each of the exact size. One thread at a time.
+  virtual Status run(std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) = 0;
+  /// Bytes of the planned activation memory.
+  virtual int64_t peakBytes() const { return 0; }
+};
+
+/// What executes programs: the compiler, or in tests the reference evaluator.
+class Backend {
+public:
+  virtual ~Backend() = default;
+  virtual StatusOr<std::shared_ptr<Runnable>> compile(const Program &program, Session &session) = 0;
+};
+
+/// MLIR, native code, the session.
+Backend &compilerBackend();
+/// The backend in use: the compiler unless a test has set another one.
+Backend &backend();
+void setBackend(Backend *backend);
+/// Programs handed to the backend so far.
+int64_t compileCount();
+StatusOr<std::shared_ptr<Runnable>> compile(const Program &program, Session &session);
+
+/// One artifact with several entries that share variables.
+Status writeArtifact(std::span<const Program> entries, const std::string &path);
+
+/// The program as dl MLIR text.
+StatusOr<std::string> print(const Program &program);
+
+} // namespace dlc::trace
