@@ -267,7 +267,7 @@ Value ElementScope::load(const Memory &memory, int64_t count, AffineExpr offset,
     Value at = index(offset);
     return kernel.load(memory, guard ? clamp(at, count) : at, 0, lane);
   }
-  if (stride && (*stride == 1 || !mask))
+  if (stride && (*stride == 1 || (*stride == 2 && lane.width % 2 == 0) || !mask))
     return kernel.load(memory, index(offset), *stride, Lane{lane.width, mask});
   SmallVector<Value> elements;
   for (int64_t i = 0; i < lane.width; ++i) {

@@ -45,7 +45,7 @@ public:
                              llvm::function_ref<void(mlir::Value lo, mlir::Value hi)> body) = 0;
 
   /// Element `offset` (i64, in elements) for each lane: lane i reads offset + i * stride. Stride 0 reads one element
-  /// and splats it, whatever the mask; a mask is allowed for strides 0 and 1 only, and masked lanes read as 0.
+  /// and splats it, whatever the mask; a mask is allowed for strides 0, 1 and 2 only, and masked lanes read as 0.
   /// Converts from memory to compute type.
   virtual mlir::Value load(Memory memory, mlir::Value offset, int64_t stride, const Lane &lane) = 0;
   /// Stride 1. Converts from compute to memory type.

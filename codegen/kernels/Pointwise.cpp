@@ -1,5 +1,6 @@
 // Pointwise groups: neighbouring dims that every operand walks as one are merged, so that loops are long; the innermost
-// loop is vectorised with a masked tail, all others are one parallel loop.
+// loop is vectorised with a masked tail, all others are one parallel loop. Where an operand is read transposed, tiles
+// of lines are walked across.
 #include "kernels/Emitters.h"
 #include "kernels/GroupAnalysis.h"
 #include "kernels/Loops.h"
@@ -22,6 +23,8 @@ public:
 private:
   void emitFlat(int64_t extent, Value lo, Value hi);
   void emitNested(ArrayRef<int64_t> extents, int64_t block, Value lo, Value hi);
+  void emitTransposed(ArrayRef<int64_t> extents, Value lo, Value hi);
+  FailureOr<bool> readsTransposed(ArrayRef<int64_t> extents);
   void storeResults(ElementScope &lanes, ArrayRef<AffineExpr> index);
 
   KernelBuilder &kernel;
@@ -96,6 +99,57 @@ void PointwiseEmitter::emitNested(ArrayRef<int64_t> extents, int64_t block, Valu
   });
 }
 
+// Lanes read `tileLines` lines of memory side by side: all that lies on them is used before they leave the cache.
+static constexpr int64_t tileLines = 16;
+
+void PointwiseEmitter::emitTransposed(ArrayRef<int64_t> extents, Value lo, Value hi) {
+  ElementScope root(kernel, space);
+  int64_t inner = extents.back(), along = extents[extents.size() - 2], tiles = (along + tileLines - 1) / tileLines;
+  ArrayRef<int64_t> outer = extents.drop_back(2);
+  int64_t count = product(outer) * tiles;
+  emitLoop(root, lo, hi, {}, [&](Value iv, ValueRange) -> SmallVector<Value> {
+    ElementScope tile(root);
+    AffineExpr iteration = tile.bind(iv, 0, count - 1);
+    SmallVector<AffineExpr> outerIndex = space.delinearize(outer, space.simplify(iteration.floorDiv(tiles)));
+    OpBuilder &b = kernel.getBuilder();
+    Value first = tile.index(space.simplify((iteration % tiles) * tileLines));
+    Value behind = arith::AddIOp::create(b, kernel.getLoc(), first, tile.i64(tileLines));
+    behind = arith::MinSIOp::create(b, kernel.getLoc(), behind, tile.i64(along));
+    emitSpan(tile, inner, width, [&](ElementScope &lanes, AffineExpr position) {
+      emitLoop(lanes, first, behind, {}, [&](Value line, ValueRange) -> SmallVector<Value> {
+        ElementScope step(lanes, ElementScope::SameLanes());
+        SmallVector<AffineExpr> index = outerIndex;
+        index.push_back(step.bind(line, 0, along - 1));
+        index.push_back(position);
+        storeResults(step, space.delinearize(domain, space.linearize(extents, index)));
+        return {};
+      });
+    });
+    return {};
+  });
+}
+
+// Whether some operand lies contiguous along the last but one loop, and not along the last.
+FailureOr<bool> PointwiseEmitter::readsTransposed(ArrayRef<int64_t> extents) {
+  if (extents.size() < 2)
+    return false;
+  SmallVector<AffineExpr> dims;
+  for (int64_t extent : extents)
+    dims.push_back(space.addDim(0, extent - 1));
+  AccessCollector accesses(space);
+  for (Value result : resultsOf(group))
+    if (failed(accesses.visit(result, space.delinearize(domain, space.linearize(extents, dims)))))
+      return failure();
+  return llvm::any_of(accesses.getExprs(), [&](AffineExpr expr) {
+    bool contiguous = false, strided = false;
+    for (auto [term, coefficient] : space.linearForm(expr).terms) {
+      contiguous |= term == dims[dims.size() - 2] && coefficient == 1;
+      strided |= term == dims.back() && coefficient > 2;
+    }
+    return contiguous && strided;
+  });
+}
+
 LogicalResult PointwiseEmitter::emit() {
   if (product(domain) == 0)
     return success();
@@ -119,6 +173,16 @@ LogicalResult PointwiseEmitter::emit() {
   SmallVector<int64_t> extents = collapse(domain, exprs);
   if (extents.size() == 1) {
     kernel.parallelRange(extents[0], 64, nanoseconds, [&](Value lo, Value hi) { emitFlat(extents[0], lo, hi); });
+    return success();
+  }
+  FailureOr<bool> transposed = readsTransposed(extents);
+  if (failed(transposed))
+    return failure();
+  if (*transposed) {
+    int64_t along = extents[extents.size() - 2], tiles = (along + tileLines - 1) / tileLines;
+    kernel.parallelRange(product(ArrayRef(extents).drop_back(2)) * tiles, 1,
+                         (nanoseconds + 1) * double(extents.back() * std::min(along, tileLines)),
+                         [&](Value lo, Value hi) { emitTransposed(extents, lo, hi); });
     return success();
   }
   int64_t inner = extents.back(), block = inner > 16384 ? 4096 : inner;

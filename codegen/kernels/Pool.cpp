@@ -61,6 +61,29 @@ void PoolEmitter::forColumns(ElementScope &row, int64_t columns, ColumnBody body
   body(lanes, space.simplify(lanes.getLaneDim() + (columns - width)), row.i64(columns - width), fresh);
 }
 
+SmallVector<Value> PoolEmitter::foldWindow(ElementScope &lanes, AffineExpr i, AffineExpr j, ArrayRef<Value> start,
+                                           Tap tap) {
+  auto at = [&](int axis, AffineExpr window, AffineExpr offset) {
+    return space.simplify(window * dims.stride[axis] - dims.paddingLo[axis] + offset);
+  };
+  constexpr int64_t written = 16; // taps beyond that loop
+  if (dims.kernel[0] * dims.kernel[1] <= written) {
+    SmallVector<Value> values;
+    for (int64_t p = 0; p < dims.kernel[0]; ++p)
+      for (int64_t q = 0; q < dims.kernel[1]; ++q)
+        values = tap(lanes, values, at(0, i, space.constant(p)), at(1, j, space.constant(q)));
+    return values;
+  }
+  return emitLoop(lanes, lanes.i64(0), lanes.i64(dims.kernel[0]), start, [&](Value iv, ValueRange outer) {
+    ElementScope line(lanes, ElementScope::SameLanes());
+    AffineExpr h = at(0, i, line.bind(iv, 0, dims.kernel[0] - 1));
+    return emitLoop(line, line.i64(0), line.i64(dims.kernel[1]), outer, [&](Value iv, ValueRange inner) {
+      ElementScope one(line, ElementScope::SameLanes());
+      return tap(one, SmallVector<Value>(inner), h, at(1, j, one.bind(iv, 0, dims.kernel[1] - 1)));
+    });
+  });
+}
+
 Value PoolEmitter::inside(ElementScope &scope, ArrayRef<AffineExpr> exprs, const int64_t (&extents)[2]) {
   dl::ScalarBuilder b = scalars(scope);
   Type i64 = kernel.getBuilder().getI64Type();
@@ -117,7 +140,6 @@ public:
   LogicalResult emit();
 
 private:
-  Value step(ElementScope &scope, Value before, AffineExpr plane, AffineExpr h, AffineExpr w);
   Value window(ElementScope &lanes, AffineExpr plane, AffineExpr i, AffineExpr j);
 
   bool average;
@@ -125,44 +147,22 @@ private:
 };
 } // namespace
 
-// `before` is null at a window's first element.
-Value ForwardPool::step(ElementScope &scope, Value before, AffineExpr plane, AffineExpr h, AffineExpr w) {
-  dl::ScalarBuilder b = scalars(scope);
-  Value live = inside(scope, {h, w}, dims.in);
-  Value x = load(scope, input, dims.in, plane, h, w, live);
-  if (!before && !live)
-    return x;
-  if (!before)
-    before = b.constant(average ? -0.0 : -std::numeric_limits<double>::infinity(), element);
-  if (average)
-    return live ? b.select(live, b.add(before, x), before) : b.add(before, x);
-  Value better = isBetter(b, x, before);
-  return b.select(live ? b.bitAnd(live, better) : better, x, before);
-}
-
 Value ForwardPool::window(ElementScope &lanes, AffineExpr plane, AffineExpr i, AffineExpr j) {
-  auto at = [&](int axis, AffineExpr window, AffineExpr tap) {
-    return space.simplify(window * dims.stride[axis] - dims.paddingLo[axis] + tap);
-  };
-  constexpr int64_t written = 16; // taps beyond that loop
-  Value sum;
-  if (dims.kernel[0] * dims.kernel[1] <= written) {
-    for (int64_t p = 0; p < dims.kernel[0]; ++p)
-      for (int64_t q = 0; q < dims.kernel[1]; ++q)
-        sum = step(lanes, sum, plane, at(0, i, space.constant(p)), at(1, j, space.constant(q)));
-    return sum;
-  }
-  dl::ScalarBuilder b = scalars(lanes);
-  Value start = b.constant(average ? -0.0 : -std::numeric_limits<double>::infinity(), element);
-  return emitLoop(lanes, lanes.i64(0), lanes.i64(dims.kernel[0]), start, [&](Value iv, ValueRange outer) {
-    ElementScope line(lanes, ElementScope::SameLanes());
-    AffineExpr h = at(0, i, line.bind(iv, 0, dims.kernel[0] - 1));
-    return emitLoop(line, line.i64(0), line.i64(dims.kernel[1]), outer, [&](Value iv, ValueRange inner) {
-      ElementScope tap(line, ElementScope::SameLanes());
-      AffineExpr w = at(1, j, tap.bind(iv, 0, dims.kernel[1] - 1));
-      return SmallVector<Value>{step(tap, inner[0], plane, h, w)};
-    });
-  })[0];
+  Value start = scalars(lanes).constant(average ? -0.0 : -std::numeric_limits<double>::infinity(), element);
+  return foldWindow(
+      lanes, i, j, start,
+      [&](ElementScope &scope, ArrayRef<Value> carried, AffineExpr h, AffineExpr w) -> SmallVector<Value> {
+        dl::ScalarBuilder b = scalars(scope);
+        Value live = inside(scope, {h, w}, dims.in);
+        Value x = load(scope, input, dims.in, plane, h, w, live);
+        if (carried.empty() && !live)
+          return {x};
+        Value before = carried.empty() ? start : carried[0];
+        if (average)
+          return {live ? b.select(live, b.add(before, x), before) : b.add(before, x)};
+        Value better = isBetter(b, x, before);
+        return {b.select(live ? b.bitAnd(live, better) : better, x, before)};
+      })[0];
 }
 
 LogicalResult ForwardPool::emit() {

@@ -23,6 +23,13 @@ protected:
       llvm::function_ref<void(ElementScope &lanes, mlir::AffineExpr column, mlir::Value first, mlir::Value fresh)>;
   void forColumns(ElementScope &row, int64_t columns, ColumnBody body);
 
+  /// Folds the elements of window (i, j) in row-major order. `carried` is empty at the first one where the taps are
+  /// written out, else it starts as `start`.
+  using Tap = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      ElementScope &scope, llvm::ArrayRef<mlir::Value> carried, mlir::AffineExpr h, mlir::AffineExpr w)>;
+  llvm::SmallVector<mlir::Value> foldWindow(ElementScope &lanes, mlir::AffineExpr i, mlir::AffineExpr j,
+                                            llvm::ArrayRef<mlir::Value> start, Tap tap);
+
   /// Whether all of 0 <= expr[axis] < extent[axis] hold, as i1 of the scope; null when they always do.
   mlir::Value inside(ElementScope &scope, llvm::ArrayRef<mlir::AffineExpr> exprs, const int64_t (&extents)[2]);
   /// The divisor of an average at window (i, j), a float.

@@ -1,6 +1,6 @@
 // Gradients of pooling. Windows of 2 x 2 side by side: the maximum is found again in vectors of windows and both
-// columns are interleaved. Any other max_pool_grad walks the windows of a plane one by one. avg_pool_grad gathers: each
-// input element adds the windows that hold it, in row-major order.
+// columns are interleaved. Any other max_pool_grad finds all maxima first, then adds to them one by one. avg_pool_grad
+// gathers: each input element adds the windows that hold it, in row-major order.
 #include "kernels/Pool.h"
 
 #include "dlc/ir/Pool.h"
@@ -21,6 +21,11 @@ static bool isTwoByTwo(const dl::PoolDims &dims) {
   return true;
 }
 
+// Workspace: sums of all planes, then the position of each window's maximum.
+static int64_t sumsBytes(const dl::PoolDims &dims, int64_t elementBytes) {
+  return int64_t(llvm::alignTo(uint64_t(dims.planes * dims.in[0] * dims.in[1] * elementBytes), 64));
+}
+
 namespace {
 class MaxPoolGrad : public PoolEmitter {
 public:
@@ -35,8 +40,9 @@ private:
   void emitTwoByTwo();
   void emitPair(ElementScope &lanes, AffineExpr plane, AffineExpr i, AffineExpr j, Value first, Value fresh);
   void emitZeros(ElementScope &row, Value plane, Value line, int64_t from);
+  void emitPositions();
   void emitScatter();
-  void scatterWindow(ElementScope &scope, AffineExpr plane, AffineExpr i, AffineExpr j);
+  int64_t positionsAt() const { return sumsBytes(dims, bytesOf(element)); }
   void emitFinish();
 
   Epilogue epilogue;
@@ -132,61 +138,58 @@ void MaxPoolGrad::emitTwoByTwo() {
   });
 }
 
-// sums[first maximum of the window] += dy
-void MaxPoolGrad::scatterWindow(ElementScope &scope, AffineExpr plane, AffineExpr i, AffineExpr j) {
-  dl::ScalarBuilder b(kernel.getBuilder(), kernel.getLoc(), 0);
-  OpBuilder &builder = kernel.getBuilder();
-  Location loc = kernel.getLoc();
-  auto bounds = [&](int axis, AffineExpr window) {
-    Value start = scope.index(space.simplify(window * dims.stride[axis] - dims.paddingLo[axis]));
-    Value end = arith::AddIOp::create(builder, loc, start, scope.i64(dims.kernel[axis]));
-    return std::pair<Value, Value>(arith::MaxSIOp::create(builder, loc, start, scope.i64(0)),
-                                   arith::MinSIOp::create(builder, loc, end, scope.i64(dims.in[axis])));
-  };
-  auto [top, bottom] = bounds(0, i);
-  auto [left, right] = bounds(1, j);
-  AffineExpr base = space.simplify(plane * (dims.in[0] * dims.in[1]));
-  AffineExpr row = scope.bind(top, 0, dims.in[0] - 1), column = scope.bind(left, 0, dims.in[1] - 1);
-  Value firstAt = scope.index(space.simplify(base + row * dims.in[1] + column));
-  Value lowest = b.constant(-std::numeric_limits<double>::infinity(), element);
-  SmallVector<Value> best = emitLoop(scope, top, bottom, {lowest, firstAt}, [&](Value h, ValueRange outer) {
-    ElementScope line(scope);
-    AffineExpr hDim = line.bind(h, 0, dims.in[0] - 1);
-    return emitLoop(line, left, right, outer, [&](Value w, ValueRange carried) {
-      ElementScope tap(line);
-      AffineExpr wDim = tap.bind(w, 0, dims.in[1] - 1);
-      Value candidate = load(tap, x, dims.in, plane, hDim, wDim, {});
-      Value better = isBetter(b, candidate, carried[0]);
-      Value at = tap.index(space.simplify(base + hDim * dims.in[1] + wDim));
-      return SmallVector<Value>{b.select(better, candidate, carried[0]), b.select(better, at, carried[1])};
+// Position of each window's first maximum in its plane, in vectors of windows. A window of -inf alone keeps its first
+// element.
+void MaxPoolGrad::emitPositions() {
+  Type i32 = kernel.getBuilder().getI32Type(), i64 = kernel.getBuilder().getI64Type();
+  int64_t taps = dims.kernel[0] * dims.kernel[1], size = dims.out[0] * dims.out[1];
+  forLines(dims.out[0], double(taps * dims.out[1]), [&](ElementScope &row, AffineExpr plane, AffineExpr i) {
+    forColumns(row, dims.out[1], [&](ElementScope &lanes, AffineExpr j, Value, Value) {
+      dl::ScalarBuilder b = scalars(lanes);
+      auto begin = [&](int axis, AffineExpr window) {
+        Value start = lanes.indexVector(space.simplify(window * dims.stride[axis] - dims.paddingLo[axis]));
+        Value zero = b.constant(int64_t(0), i64);
+        return b.select(b.lt(start, zero), zero, start);
+      };
+      Value first = b.add(b.mul(begin(0, i), b.constant(dims.in[1], i64)), begin(1, j));
+      Value start[] = {b.constant(-std::numeric_limits<double>::infinity(), element), b.cast(first, i32)};
+      auto tap = [&](ElementScope &scope, ArrayRef<Value> carried, AffineExpr h, AffineExpr w) -> SmallVector<Value> {
+        if (carried.empty())
+          carried = start;
+        Value live = inside(scope, {h, w}, dims.in);
+        Value candidate = load(scope, x, dims.in, plane, h, w, live);
+        Value better = isBetter(b, candidate, carried[0]);
+        better = live ? b.bitAnd(live, better) : better;
+        Value at = b.cast(scope.indexVector(space.simplify(h * dims.in[1] + w)), i32);
+        return {b.select(better, candidate, carried[0]), b.select(better, at, carried[1])};
+      };
+      Value position = foldWindow(lanes, i, j, start, tap)[1];
+      lanes.store(kernel.workspace(positionsAt(), i32), space.simplify(plane * size + i * dims.out[1] + j), position);
     });
   });
-  Value gradient = load(scope, dy, dims.out, plane, i, j, {});
-  Memory sums = kernel.workspace(0, element);
-  Value sum = b.add(kernel.load(sums, best[1], 0, Lane{}), gradient);
-  kernel.store(sums, best[1], Lane{}, sum);
 }
 
+// sums[position of the window] += dy, windows in row-major order.
 void MaxPoolGrad::emitScatter() {
-  int64_t size = dims.in[0] * dims.in[1];
-  double cost = double(size) + double(dims.out[0] * dims.out[1] * dims.kernel[0] * dims.kernel[1]);
-  kernel.parallelRange(dims.planes, 1, cost, [&](Value lo, Value hi) {
+  int64_t size = dims.in[0] * dims.in[1], windows = dims.out[0] * dims.out[1];
+  Type i64 = kernel.getBuilder().getI64Type(), i32 = kernel.getBuilder().getI32Type();
+  kernel.parallelRange(dims.planes, 1, 0.2 * double(size) + 2.0 * double(windows), [&](Value lo, Value hi) {
     ElementScope root(kernel, space);
     emitLoop(root, lo, hi, {}, [&](Value iv, ValueRange) -> SmallVector<Value> {
       ElementScope scope(root);
       AffineExpr plane = scope.bind(iv, 0, dims.planes - 1);
+      Memory sums = kernel.workspace(0, element), positions = kernel.workspace(positionsAt(), i32);
       emitSpan(scope, size, kernel.lanesOf(element), [&](ElementScope &lanes, AffineExpr position) {
-        lanes.store(kernel.workspace(0, element), space.simplify(plane * size + position),
-                    scalars(lanes).constant(0.0, element));
+        lanes.store(sums, space.simplify(plane * size + position), scalars(lanes).constant(0.0, element));
       });
-      emitLoop(scope, scope.i64(0), scope.i64(dims.out[0]), {}, [&](Value i, ValueRange) -> SmallVector<Value> {
-        ElementScope line(scope);
-        AffineExpr iDim = line.bind(i, 0, dims.out[0] - 1);
-        emitLoop(line, line.i64(0), line.i64(dims.out[1]), {}, [&](Value j, ValueRange) -> SmallVector<Value> {
-          ElementScope window(line);
-          scatterWindow(window, plane, iDim, window.bind(j, 0, dims.out[1] - 1));
-          return {};
-        });
+      emitLoop(scope, scope.i64(0), scope.i64(windows), {}, [&](Value window, ValueRange) -> SmallVector<Value> {
+        ElementScope one(scope);
+        dl::ScalarBuilder b = scalars(one);
+        AffineExpr offset = space.simplify(plane * windows + one.bind(window, 0, windows - 1));
+        Value position = b.cast(one.load(positions, dims.planes * windows, offset), i64);
+        Value at = b.add(one.index(space.simplify(plane * size)), position);
+        Value gradient = one.load(kernel.operand(dy, element), dims.planes * windows, offset);
+        kernel.store(sums, at, Lane{}, b.add(kernel.load(sums, at, 0, Lane{}), gradient));
         return {};
       });
       return {};
@@ -217,6 +220,7 @@ LogicalResult MaxPoolGrad::emit() {
   }
   if (!dims.planes)
     return success();
+  emitPositions();
   emitScatter();
   emitFinish();
   return success();
@@ -229,7 +233,7 @@ LogicalResult codegen::emitMaxPoolGrad(KernelBuilder &kernel, dl::GroupOp group,
 int64_t codegen::maxPoolGradWorkspaceBytes(Operation *anchor, const CpuTraits &) {
   dl::PoolDims dims = cast<dl::MaxPoolGradOp>(anchor).getDims();
   int64_t bytes = bytesOf(getElementTypeOrSelf(anchor->getResult(0).getType()));
-  return isTwoByTwo(dims) ? 0 : dims.planes * dims.in[0] * dims.in[1] * bytes;
+  return isTwoByTwo(dims) ? 0 : sumsBytes(dims, bytes) + dims.planes * dims.out[0] * dims.out[1] * 4;
 }
 
 // Windows (first[0] + a, first[1] + c) hold the element; those that do not exist are left out by their condition.

@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace dlc::codegen;
 
-// Sharing pays when a range is worth some microseconds; below that the hand-over costs more than it saves.
-static constexpr double rangeNanoseconds = 4000, serialNanoseconds = 6000;
+// A range is worth some microseconds; below that the hand-over costs more than it saves.
+static constexpr double rangeNanoseconds = 4000;
 
 CpuKernelBuilder::CpuKernelBuilder(ModuleOp module, StringRef name, Location location, unsigned operands,
                                    const CpuTraits &traits)
@@ -61,7 +61,7 @@ Memory CpuKernelBuilder::operand(unsigned i, Type element) { return {pointerAt(i
 Memory CpuKernelBuilder::workspace(int64_t offset, Type element) {
   Value base = pointerAt(operands);
   if (offset) {
-    Value bytes = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(offset));
+    Value bytes = i64(offset);
     base = LLVM::GEPOp::create(builder, location, base.getType(), builder.getI8Type(), base,
                                ArrayRef<LLVM::GEPArg>{bytes}, LLVM::GEPNoWrapFlags::inbounds);
   }
@@ -71,7 +71,7 @@ Memory CpuKernelBuilder::workspace(int64_t offset, Type element) {
 Memory CpuKernelBuilder::scratch(int64_t elements, Type element) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&entryOf(builder));
-  Value count = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(elements));
+  Value count = i64(elements);
   Value pointer = LLVM::AllocaOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()),
                                          memoryType(element), count, 64);
   return {pointer, element};
@@ -104,30 +104,35 @@ Memory CpuKernelBuilder::constantData(DenseElementsAttr values) {
   return {pointer, element};
 }
 
+Value CpuKernelBuilder::i64(int64_t value) {
+  return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value));
+}
+
 void CpuKernelBuilder::parallelRange(int64_t extent, int64_t multiple, double nanoseconds,
                                      llvm::function_ref<void(Value, Value)> body) {
   double whole = nanoseconds * double(extent);
   total += whole;
   auto grain = int64_t(std::ceil(rangeNanoseconds / std::max(nanoseconds, 1e-3)));
   grain = (std::max<int64_t>(grain, 1) + multiple - 1) / multiple * multiple;
-  bool serial = whole < serialNanoseconds || grain >= extent;
+  bool serial = whole < traits.serialNanoseconds;
   std::string symbol;
   if (!module) {
-    Value lo = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(0));
-    Value hi = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(extent));
-    body(lo, hi);
+    body(i64(0), i64(extent));
   } else {
     symbol = name + "_" + std::to_string(phases.size());
     builder.setInsertionPointToEnd(module.getBody());
-    Type pointer = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type();
-    auto type = builder.getFunctionType({pointer, pointer, i64, i64}, {});
+    Type pointer = LLVM::LLVMPointerType::get(builder.getContext()), integer = builder.getI64Type();
+    auto type = builder.getFunctionType({pointer, pointer, integer, integer}, {});
     auto function = func::FuncOp::create(builder, location, symbol, type);
     Block *entry = function.addEntryBlock();
     builder.setInsertionPointToStart(entry);
     pointers.assign(operands + 1, Value());
     // Terminator first: the entry block has an end while the body is emitted before it.
     builder.setInsertionPoint(func::ReturnOp::create(builder, location));
-    body(entry->getArgument(2), entry->getArgument(3));
+    if (serial) // always called with the whole range: its bounds are constants
+      body(i64(0), i64(extent));
+    else
+      body(entry->getArgument(2), entry->getArgument(3));
   }
   phases.push_back({symbol, extent, multiple, grain, serial});
 }
@@ -155,13 +160,36 @@ Value CpuKernelBuilder::loadVector(Memory memory, Value offset, int64_t width, V
   return LLVM::MaskedLoadOp::create(builder, location, type, from, mask, zero, align);
 }
 
+// Every other of 2 * width - 1 elements: the second half starts one element early, so that nothing past the last lane
+// is read.
+Value CpuKernelBuilder::loadEveryOther(Memory memory, Value offset, const Lane &lane) {
+  int64_t width = lane.width;
+  Value half = i64(width - 1);
+  Value behind = arith::AddIOp::create(builder, location, offset, half);
+  Value lowMask, highMask;
+  SmallVector<int64_t> picks, low, high;
+  for (int64_t i = 0; i < width; ++i) {
+    picks.push_back(i < width / 2 ? 2 * i : 2 * i + 1);
+    low.push_back(i % 2 ? width : i / 2);
+    high.push_back(i % 2 ? (width - 1 + i) / 2 : width);
+  }
+  if (lane.mask) {
+    Value none =
+        arith::ConstantOp::create(builder, location, cast<TypedAttr>(builder.getZeroAttr(lane.mask.getType())));
+    lowMask = vector::ShuffleOp::create(builder, location, lane.mask, none, low);
+    highMask = vector::ShuffleOp::create(builder, location, lane.mask, none, high);
+  }
+  Value first = loadVector(memory, offset, width, lowMask), second = loadVector(memory, behind, width, highMask);
+  return vector::ShuffleOp::create(builder, location, first, second, picks);
+}
+
 Value CpuKernelBuilder::load(Memory memory, Value offset, int64_t stride, const Lane &lane) {
   Type stored = memoryType(memory.element);
   auto scalarAt = [&](Value at) -> Value {
     return LLVM::LoadOp::create(builder, location, stored, address(memory, at), unsigned(bytesOf(memory.element)));
   };
   auto plus = [&](int64_t elements) -> Value {
-    Value add = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(elements));
+    Value add = i64(elements);
     return arith::AddIOp::create(builder, location, offset, add);
   };
   if (!lane.width)
@@ -171,15 +199,8 @@ Value CpuKernelBuilder::load(Memory memory, Value offset, int64_t stride, const 
     return fromMemory(vector::BroadcastOp::create(builder, location, type, scalarAt(offset)), memory.element);
   if (stride == 1)
     return fromMemory(loadVector(memory, offset, lane.width, lane.mask), memory.element);
-  if (stride == 2 && lane.width % 2 == 0) {
-    // The second half starts one element early, so that nothing past the last lane is read.
-    Value low = loadVector(memory, offset, lane.width, {}),
-          high = loadVector(memory, plus(lane.width - 1), lane.width, {});
-    SmallVector<int64_t> picks;
-    for (int64_t i = 0; i < lane.width; ++i)
-      picks.push_back(i < lane.width / 2 ? 2 * i : 2 * i + 1);
-    return fromMemory(vector::ShuffleOp::create(builder, location, low, high, picks), memory.element);
-  }
+  if (stride == 2 && lane.width % 2 == 0)
+    return fromMemory(loadEveryOther(memory, offset, lane), memory.element);
   SmallVector<Value> elements;
   for (int64_t i = 0; i < lane.width; ++i)
     elements.push_back(scalarAt(i ? plus(i * stride) : offset));

@@ -49,6 +49,8 @@ private:
   mlir::Value pointerAt(unsigned i);
   mlir::Value address(Memory memory, mlir::Value offset);
   mlir::Value loadVector(Memory memory, mlir::Value offset, int64_t width, mlir::Value mask);
+  mlir::Value loadEveryOther(Memory memory, mlir::Value offset, const Lane &lane);
+  mlir::Value i64(int64_t value);
   mlir::Value fromMemory(mlir::Value value, mlir::Type element);
 
   mlir::OpBuilder builder;

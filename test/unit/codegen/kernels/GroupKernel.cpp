@@ -86,6 +86,8 @@ std::vector<Bytes> runGroup(const std::string &text, const std::vector<Bytes> &i
   module->walk([&](dl::GroupOp found) { group = found; });
   CpuTraits traits;
   traits.vectorBytes = how.vectorBytes;
+  if (how.split)
+    traits.serialNanoseconds = 0;
   unsigned operands = group.getNumOperands() + group.getNumResults();
 
   auto kernels = OwningOpRef<ModuleOp>(ModuleOp::create(UnknownLoc::get(&context)));
