@@ -68,8 +68,9 @@ Value ScalarBuilder::floorDivFloat(Value a, Value b) {
     Value hasFraction = lt(abs(quotient), constant(std::ldexp(1.0, 52), f64));
     floored = select(hasFraction, select(tooHigh, sub(floored, one), floored), quotient);
   }
-  Value vanished = bitAnd(eq(quotient, zero), ne(dividend, zero));
-  floored = select(vanished, select(signsDiffer, neg(one), quotient), floored);
+  // A quotient of 0 may come from infinity or underflow; no remainder tells.
+  Value justBelow = bitAnd(ne(dividend, zero), signsDiffer);
+  floored = select(eq(quotient, zero), select(justBelow, neg(one), quotient), floored);
   Value undefined = bitAnd(eq(abs(dividend), infinity), ne(divisor, zero));
   return cast(select(undefined, constant(kNan, f64), floored), element);
 }

@@ -114,3 +114,25 @@ func.func @casts(%x: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xf32>, tensor
   %f = dl.cast %e : tensor<4xf32> to tensor<4xi32>
   return %b, %d, %f : tensor<4xf32>, tensor<4xi32>, tensor<4xi32>
 }
+
+// A quotient by a power of two is a product; by another number it is not.
+// CHECK-LABEL: func.func @power_of_two(
+// CHECK: %[[EIGHTH:.*]] = dl.constant dense<1.250000e-01> : tensor<4xf32>
+// CHECK: dl.mul %{{.*}}, %[[EIGHTH]]
+// CHECK: dl.div
+func.func @power_of_two(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %eight = dl.constant dense<8.0> : tensor<4xf32>
+  %three = dl.constant dense<3.0> : tensor<4xf32>
+  %a = dl.div %x, %eight : tensor<4xf32>
+  %b = dl.div %x, %three : tensor<4xf32>
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @select_not
+// CHECK-SAME: (%[[C:.*]]: tensor<4xi1>, %[[A:.*]]: tensor<4xf32>, %[[B:.*]]: tensor<4xf32>)
+// CHECK-NEXT: dl.select %[[C]], %[[B]], %[[A]]
+func.func @select_not(%c: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %n = dl.not %c : tensor<4xi1>
+  %y = dl.select %n, %a, %b : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
