@@ -111,11 +111,6 @@ static Value lookupGuarded(ArrayRef<std::pair<Value, Value>> entries, Value guar
   return {};
 }
 
-Value ElementScope::known(Value value, ArrayRef<AffineExpr> index) {
-  auto entry = memo.find({value, space.linearize(shapeOf(value), index)});
-  return entry == memo.end() ? Value() : lookupGuarded(entry->second, {});
-}
-
 static bool insideTensor(const IndexSpace &space, Value value, ArrayRef<AffineExpr> index) {
   return llvm::all_of(llvm::zip(shapeOf(value), index), [&](auto pair) {
     auto [extent, expr] = pair;

@@ -68,8 +68,6 @@ public:
   /// The element of a value of the group at an index, in its compute type. `guard`: where it is needed (i1, a vector
   /// in a vector scope; null: everywhere), elsewhere it is arbitrary.
   mlir::Value element(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> index, mlir::Value guard = {});
-  /// The element if this scope has it already, else null.
-  mlir::Value known(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> index);
 
   /// Loads from memory of `count` elements at an offset in elements.
   mlir::Value load(const Memory &memory, int64_t count, mlir::AffineExpr offset, mlir::Value guard = {});

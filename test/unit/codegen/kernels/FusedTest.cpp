@@ -130,6 +130,29 @@ TEST(Fused, Softmax) {
     check(softmax(rows, columns), 1e-5); // a sum of up to 40,000 exponentials
 }
 
+// Softmax as four kernels and as one: the same bits.
+TEST(Fused, GroupingChangesNoBit) {
+  for (int64_t columns : {10, 1000, 20000}) {
+    std::string t = shape({3, columns}), r = shape({3}), domain = "3, " + std::to_string(columns);
+    auto x = bytesOf(randomValues(3 * columns, 7));
+    auto most = runGroup(group("row", domain, {t}, {r},
+                               "%m = dl.reduce_max %x0 over [1] : (" + t + ") -> " + r + "\ndl.yield %m : " + r),
+                         {x})[0];
+    std::string spread = "%b = dl.broadcast %x1 dims [0] : (" + r + ") -> " + t;
+    auto exponentials =
+        runGroup(group("pointwise", domain, {t, r}, {t},
+                       spread + "\n%d = dl.sub %x0, %b : " + t + "\n%e = dl.exp %d : " + t + "\ndl.yield %e : " + t),
+                 {x, most})[0];
+    auto sum = runGroup(group("row", domain, {t}, {r},
+                              "%s = dl.reduce_sum %x0 over [1] : (" + t + ") -> " + r + "\ndl.yield %s : " + r),
+                        {exponentials})[0];
+    auto separate = runGroup(
+        group("pointwise", domain, {t, r}, {t}, spread + "\n%y = dl.div %x0, %b : " + t + "\ndl.yield %y : " + t),
+        {exponentials, sum})[0];
+    EXPECT_EQ(runGroup(softmax(3, columns), {x})[0], separate) << columns;
+  }
+}
+
 // The loss of labels that pick one class each: mean(log(sum(exp(x))) - x[label]).
 TEST(Fused, CrossEntropyOfARow) {
   std::string t = shape({6, 10}), r = shape({6}), i = shape({6, 10}, "i64"), l = shape({6}, "i64");
