@@ -14,6 +14,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 
@@ -84,7 +85,18 @@ StatusOr<CpuTarget> targetOf(const std::string &cpu) {
   return Status(StatusCode::InvalidInput, "unknown cpu '" + cpu + "'; expected host, x86-64-v3 or x86-64-v4");
 }
 
+static Status checkPassNames(const CompileOptions &options) {
+  static const bool registered = (passes::registerAll(), true);
+  (void)registered;
+  for (const std::string &name : options.printAfter)
+    if (!PassInfo::lookup(name))
+      return {StatusCode::InvalidInput, "no pass is named '" + name + "'; dlc-opt --help lists them"};
+  return {};
+}
+
 Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, const CpuTarget &target) {
+  if (Status status = checkPassNames(options); !status.ok())
+    return status;
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
 #ifdef NDEBUG
   manager.enableVerifier(false);

@@ -57,7 +57,7 @@ static void fetch(std::vector<E> &elements, const char *from) {
   for (size_t i = 0; i < elements.size(); ++i) {
     T value;
     std::memcpy(&value, from + i * sizeof(T), sizeof(T));
-    elements[i] = E(value);
+    elements[i] = E(+value);
   }
 }
 
@@ -100,7 +100,7 @@ static std::string textOf(const Program &program) {
   return text;
 }
 
-static StatusOr<RawOutcome> call(std::shared_ptr<const Executable> executable, func::FuncOp function,
+static StatusOr<RawOutcome> call(const std::shared_ptr<const Executable> &executable, func::FuncOp function,
                                  ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
                                  int threads) {
   auto session = Session::create({.threads = threads});

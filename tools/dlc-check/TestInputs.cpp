@@ -25,9 +25,9 @@ uint64_t TestGenerator::next() {
 
 // Ties and kinks lie further apart than the step of the central differences.
 static void drawDistinct(TestGenerator &generator, ReferenceTensor &tensor) {
-  int64_t count = tensor.size();
+  int64_t count = tensor.size(), middle = count / 2;
   for (int64_t i = 0; i < count; ++i)
-    tensor.floats[i] = double(i - count / 2) * 0.25 + 0.1;
+    tensor.floats[i] = double(i - middle) * 0.25 + 0.1;
   for (int64_t i = count - 1; i > 0; --i)
     std::swap(tensor.floats[i], tensor.floats[generator.below(i + 1)]);
 }

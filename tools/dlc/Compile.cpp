@@ -60,9 +60,6 @@ Status compile(const CompileArguments &arguments) {
     fmt::print(stderr, "// -----// after {} //----- //\n{}\n", pass, module);
   };
   codegen::Emit stage = stageOf(arguments.emit);
-  bool binary = stage == codegen::Emit::So || stage == codegen::Emit::Obj;
-  if (binary && arguments.output.empty())
-    return {StatusCode::InvalidInput, "--emit=" + arguments.emit + ": expected -o FILE"};
   if (stage != codegen::Emit::So) {
     StatusOr<std::string> result = codegen::emit(*text, arguments.module, stage, options);
     return result.ok() ? writeText(arguments.output, *result) : result.status();

@@ -1,0 +1,53 @@
+// Bad input: one located sentence, exit code 1; wrong usage: 2; a limit: 3.
+// RUN: split-file %s %t
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/undeclared.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=UNDECLARED
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/types.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=TYPES
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/unused.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=UNUSED
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/empty.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/none.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/good.mlir --cpu z80 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/good.mlir --print-ir-after dl-fusion -o %t/m.so 2>&1 | FileCheck %s --check-prefix=PASS
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/good.mlir -o %t/no/such/folder/m.so 2>&1 | FileCheck %s --check-prefix=FOLDER
+// RUN: %S/Inputs/expect_exit.sh 2 dlc compile %t/good.mlir 2>&1 | FileCheck %s --check-prefix=OUTPUT
+// RUN: %S/Inputs/expect_exit.sh 2 dlc frobnicate 2>&1 | FileCheck %s --check-prefix=COMMAND
+// RUN: %S/Inputs/expect_exit.sh 3 dlc compile %t/good.mlir --memory-limit 100 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=LIMIT
+
+// UNDECLARED: undeclared.mlir:2:19: error: use of undeclared SSA value name
+// TYPES: types.mlir:2:{{[0-9]+}}: error: {{.*}}tensor<4xf32>{{.*}}tensor<5xf32>
+// UNUSED: unused.mlir:3:{{[0-9]+}}: error:
+// EMPTY: no entry: mark a func.func with the attribute dl.entry
+// NONE: none.mlir: expected a file with MLIR text, found none
+// CPU: unknown cpu 'z80'; expected host, x86-64-v3 or x86-64-v4
+// PASS: no pass is named 'dl-fusion'
+// FOLDER: no/such/folder
+// OUTPUT: --output
+// COMMAND: A subcommand is required
+// LIMIT: good.mlir:1:{{[0-9]+}}: error: {{.*}}at most 100 bytes, got
+// LIMIT: bytes live at the peak
+
+//--- undeclared.mlir
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.entry} {
+  %y = dl.add %x, %z : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+//--- types.mlir
+func.func @f(%x: tensor<4xf32>, %z: tensor<5xf32>) -> tensor<4xf32> attributes {dl.entry} {
+  %y = "dl.add"(%x, %z) : (tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+//--- unused.mlir
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.entry} {
+  %l = dl.constant dense<1.0> : tensor<f32>
+  %g = dl.gradient %l wrt %x : tensor<f32>, tensor<4xf32>
+  return %g : tensor<4xf32>
+}
+//--- empty.mlir
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+//--- good.mlir
+func.func @f(%x: tensor<64xf32>) -> tensor<f32> attributes {dl.entry} {
+  %e = dl.exp %x : tensor<64xf32>
+  %s = dl.reduce_sum %e over [0] : (tensor<64xf32>) -> tensor<f32>
+  return %s : tensor<f32>
+}
