@@ -23,7 +23,7 @@
 // OUTPUT: --output
 // COMMAND: A subcommand is required
 // LIMIT: good.mlir:1:{{[0-9]+}}: error: {{.*}}at most 100 bytes, got
-// LIMIT: bytes live at the peak
+// LIMIT: good.mlir:2:{{[0-9]+}}: note: 256 bytes live at the peak
 
 //--- undeclared.mlir
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.entry} {
@@ -46,8 +46,8 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
 //--- good.mlir
-func.func @f(%x: tensor<64xf32>) -> tensor<f32> attributes {dl.entry} {
-  %e = dl.exp %x : tensor<64xf32>
-  %s = dl.reduce_sum %e over [0] : (tensor<64xf32>) -> tensor<f32>
-  return %s : tensor<f32>
+func.func @f(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {dl.entry} {
+  %a = dl.dot_general %x, %x batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %b = dl.dot_general %a, %x batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %b : tensor<8x8xf32>
 }
