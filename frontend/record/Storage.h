@@ -54,6 +54,8 @@ struct Impl : Counted {
   TypeRef type = nullptr;
   /// Strides in elements, as PyTorch would have them; they decide whether reshape aliases.
   std::vector<int64_t> strides;
+  /// Position of the first element in the storage, in elements.
+  int64_t offset = 0;
   bool detached = false;
   /// The view's value when the storage's was `cachedBase`.
   ValueRef cached, cachedBase;
@@ -69,6 +71,8 @@ Tensor makeTensor(Ref<Storage> storage);
 Impl &implOf(const Tensor &tensor, const std::source_location &where);
 /// The value now, views replayed, ready to be an operand.
 ValueRef valueOf(const Tensor &tensor, const std::source_location &where);
+/// The view of a concrete base without recording anything: its memory, or a copy if its elements are scattered.
+ValueRef viewOnHost(const Impl &view);
 /// In-place write: through a view the base changes.
 void write(const Tensor &tensor, ValueRef value, const char *name, const std::source_location &where);
 

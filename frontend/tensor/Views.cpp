@@ -71,7 +71,12 @@ ValueRef valueOf(const Tensor &tensor, const std::source_location &where) {
   if (!self.chain.empty()) {
     bool fits = self.cachedBase == base && self.cached && isReadable(*self.cached) &&
                 (self.cached->requiresGrad == base->requiresGrad || !gradEnabled());
-    if (!fits) {
+    // Which part of a data set a view shows is no fact of the graph: it would compile anew for each.
+    bool outside = base->state == Value::State::Concrete && !threadState().recording;
+    if (!fits && outside && (!base->requiresGrad || !gradEnabled())) {
+      self.cached = viewOnHost(self);
+      self.cachedBase = base;
+    } else if (!fits) {
       for (const ViewStep &step : self.chain)
         value = apply(step, value, where);
       self.cached = value;
@@ -159,13 +164,14 @@ void write(const Tensor &tensor, ValueRef value, const char *name, const std::so
 
 namespace {
 
-Tensor view(const Impl &base, ViewStep step, Ints strides) {
+Tensor view(const Impl &base, ViewStep step, Ints strides, int64_t offset = 0) {
   record::ImplRef made(new Impl);
   made->storage = base.storage;
   made->chain = base.chain;
   made->type = step.type;
   made->chain.push_back(std::move(step));
   made->strides = std::move(strides);
+  made->offset = base.offset + offset;
   made->detached = base.detached;
   return Tensor(made.leak());
 }
@@ -348,12 +354,13 @@ Tensor Tensor::slice(int64_t dim, int64_t start, int64_t stop, int64_t step, Whe
   Ints shape = self.type->shape, strides = self.strides;
   Ints starts(shape.size(), 0), limits = shape, steps(shape.size(), 1);
   starts[at] = start, limits[at] = stop, steps[at] = step;
+  int64_t offset = start * strides[at];
   shape[at] = (stop - start + step - 1) / step;
   strides[at] *= step;
   return dlc::view(self,
                    {ViewStep::Slice, trace::internType(self.type->dtype, shape), std::move(starts), std::move(limits),
                     std::move(steps)},
-                   std::move(strides));
+                   std::move(strides), offset);
 }
 
 Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length, Where where) const {
@@ -415,6 +422,7 @@ Tensor Tensor::detach() const {
   made->chain = self.chain;
   made->type = self.type;
   made->strides = self.strides;
+  made->offset = self.offset;
   made->detached = true;
   return Tensor(made.leak());
 }

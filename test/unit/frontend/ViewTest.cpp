@@ -84,3 +84,14 @@ TEST(View, DetachSharesStorageWithoutGradient) {
   loss.backward();
   EXPECT_EQ(x.grad().to_vector<float>(), (Floats{1, 2}));
 }
+
+TEST(View, ReadingAnotherPartOfADataSetCompilesNothing) {
+  Tensor data = arange(24, f32).view({6, 4});
+  auto sum = [&](Tensor rows) { return (rows * 2).sum().item(); };
+  EXPECT_EQ(sum(data.slice(0, 0, 2)), 56);
+  EXPECT_EQ(sum(data.t().slice(0, 0, 2)), 2 * (0 + 4 + 8 + 12 + 16 + 20 + 1 + 5 + 9 + 13 + 17 + 21));
+  int64_t before = dlc::testing::compile_count();
+  EXPECT_EQ(sum(data.slice(0, 2, 4)), 184);
+  EXPECT_EQ(sum(data.t().slice(0, 1, 4, 2)), 2 * (1 + 5 + 9 + 13 + 17 + 21 + 3 + 7 + 11 + 15 + 19 + 23));
+  EXPECT_EQ(dlc::testing::compile_count(), before);
+}

@@ -1,0 +1,52 @@
+#include "record/Storage.h"
+#include "record/Trace.h"
+
+#include <cstring>
+
+namespace dlc::record {
+
+namespace {
+
+/// Elements in row-major order of the view, a run of the last dimension at a time.
+void copyStrided(const Impl &view, const char *from, char *to) {
+  const std::vector<int64_t> &shape = view.type->shape, &strides = view.strides;
+  const int64_t size = byteSize(view.type->dtype);
+  const size_t rank = shape.size();
+  const int64_t run = rank ? shape[rank - 1] : 1, step = rank ? strides[rank - 1] : 1;
+  std::vector<int64_t> index(rank, 0);
+  for (int64_t done = 0; done < view.type->elements; done += run) {
+    int64_t at = 0;
+    for (size_t i = 0; i + 1 < rank; ++i)
+      at += index[i] * strides[i];
+    if (step == 1) {
+      std::memcpy(to, from + at * size, static_cast<size_t>(run * size));
+      to += run * size;
+    } else {
+      for (int64_t i = 0; i < run; ++i, to += size)
+        std::memcpy(to, from + (at + i * step) * size, static_cast<size_t>(size));
+    }
+    for (size_t i = rank - 1; i-- > 0;) {
+      if (++index[i] < shape[i])
+        break;
+      index[i] = 0;
+    }
+  }
+}
+
+} // namespace
+
+ValueRef viewOnHost(const Impl &view) {
+  const std::shared_ptr<Buffer> &base = view.storage->value()->buffer;
+  char *first = static_cast<char *>(base->data) + view.offset * byteSize(view.type->dtype);
+  std::vector<int64_t> dense = denseStrides(view.type);
+  bool isDense = true;
+  for (size_t i = 0; i < dense.size(); ++i)
+    isDense &= view.type->shape[i] == 1 || view.strides[i] == dense[i];
+  if (isDense || view.type->elements == 0)
+    return concrete(view.type, std::make_shared<Buffer>(first, view.type->bytes, [base] {}));
+  auto copy = Buffer::allocate(view.type->bytes);
+  copyStrided(view, first, static_cast<char *>(copy->data));
+  return concrete(view.type, std::move(copy));
+}
+
+} // namespace dlc::record
