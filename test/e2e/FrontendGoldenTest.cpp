@@ -120,27 +120,21 @@ std::vector<double> runAdamW(DType dtype, bool jitted) {
 
 } // namespace
 
-#ifdef DLC_REFERENCE // one op at a time by the written formulas, in double
-TEST(GoldenReference, Mlp) { expectGolden(runMlp(f64, true), golden("mlp"), f64); }
-TEST(GoldenReference, CnnSgd) { expectGolden(runSgd(f64, true), golden("cnn_sgd"), f64); }
-TEST(GoldenReference, CnnAdamW) { expectGolden(runAdamW(f64, true), golden("cnn_adamw"), f64); }
-#else
-TEST(Golden, MlpF64) { expectGolden(runMlp(f64, true), golden("mlp"), f64); }
-TEST(Golden, CnnSgdF64) { expectGolden(runSgd(f64, true), golden("cnn_sgd"), f64); }
-TEST(Golden, CnnAdamWF64) { expectGolden(runAdamW(f64, true), golden("cnn_adamw"), f64); }
-TEST(Golden, MlpF32) {
+TEST(FrontendGolden, MlpF64) { expectGolden(runMlp(f64, true), golden("mlp"), f64); }
+TEST(FrontendGolden, CnnSgdF64) { expectGolden(runSgd(f64, true), golden("cnn_sgd"), f64); }
+TEST(FrontendGolden, CnnAdamWF64) { expectGolden(runAdamW(f64, true), golden("cnn_adamw"), f64); }
+TEST(FrontendGolden, MlpF32) {
   std::vector<double> losses = runMlp(f32, true);
   expectGolden(losses, golden("mlp"), f32);
   EXPECT_EQ(losses, runMlp(f32, false)) << "define-by-run gives the same bits";
 }
-TEST(Golden, CnnSgdF32) {
+TEST(FrontendGolden, CnnSgdF32) {
   std::vector<double> losses = runSgd(f32, true);
   expectGolden(losses, golden("cnn_sgd"), f32);
   EXPECT_EQ(losses, runSgd(f32, false)) << "define-by-run gives the same bits";
 }
-TEST(Golden, CnnAdamWF32) {
+TEST(FrontendGolden, CnnAdamWF32) {
   std::vector<double> losses = runAdamW(f32, true);
   expectGolden(losses, golden("cnn_adamw"), f32);
   EXPECT_EQ(losses, runAdamW(f32, false)) << "define-by-run gives the same bits";
 }
-#endif

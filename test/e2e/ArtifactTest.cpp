@@ -1,0 +1,134 @@
+#include "dlc/dlc.h"
+#include "dlc/runtime/Executable.h"
+#include "dlc/runtime/Session.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+
+using namespace dlc;
+
+namespace {
+
+struct Net : nn::Module {
+  nn::Linear fc1 = add("fc1", nn::Linear(10, 20)), fc2 = add("fc2", nn::Linear(20, 10));
+  Tensor forward(Tensor x) override { return fc2(relu(fc1(x))); }
+};
+
+struct Training {
+  Net model;
+  optim::AdamW optimizer{model.parameters(), {.lr = 1e-2}};
+  Jitted<Tensor(Tensor, Tensor)> step = jit(
+      [this](Tensor x, Tensor y) {
+        optimizer.zero_grad();
+        Tensor loss = nn::mse_loss(model(x), y);
+        loss.backward();
+        optimizer.step();
+        return loss;
+      },
+      {.name = "train_step", .inputs = {"x", "y"}, .outputs = {"loss"}});
+  Jitted<Tensor(Tensor)> predict = jit([this](Tensor x) {
+    NoGrad off;
+    return model(x);
+  });
+};
+
+std::string artifactPath() { return (std::filesystem::temp_directory_path() / "dlc_artifact_test.so").string(); }
+
+DlcBuffer bufferOf(const Tensor &tensor) {
+  return {const_cast<float *>(tensor.data<float>().data()), tensor.numel() * int64_t(sizeof(float))};
+}
+
+} // namespace
+
+TEST(Artifact, ContinuesWithTheSameBits) {
+  Training training;
+  Tensor x = randn({5, 10}), y = randn({5, 10});
+  for (int i = 0; i < 3; ++i)
+    training.step(x, y);
+  training.predict(x);
+  save_artifact(artifactPath(), {{"train_step", training.step}, {"predict", training.predict}});
+
+  auto executable = Executable::load(artifactPath());
+  ASSERT_TRUE(executable.ok()) << executable.status().message();
+  for (int threads : {1, 2, 3}) {
+    auto session = Session::create({.threads = threads});
+    ASSERT_TRUE(session.ok());
+    auto program = (*session)->attach(*executable);
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    size_t step = *(*executable)->findEntry("train_step");
+    EXPECT_EQ((*executable)->manifest().entries[step].arguments[1].name, "y");
+    EXPECT_EQ((*executable)->manifest().entries[step].results[0].name, "loss");
+
+    StateDict before;
+    for (const auto &[name, tensor] : training.model.state_dict())
+      before.add(name, tensor.clone());
+    StateDict optimizerBefore;
+    for (const auto &[name, tensor] : training.optimizer.state_dict())
+      optimizerBefore.add(name, tensor.clone());
+    for (int i = 0; i < 3; ++i) {
+      float loss = 0;
+      DlcBuffer arguments[] = {bufferOf(x), bufferOf(y)}, results[] = {{&loss, sizeof loss}};
+      Status status = (*program)->call(step, arguments, results);
+      ASSERT_TRUE(status.ok()) << status.message();
+      float expected = training.step(x, y).item<float>();
+      EXPECT_EQ(std::memcmp(&loss, &expected, sizeof loss), 0) << loss << " " << expected;
+    }
+    for (const auto &[name, tensor] : training.model.state_dict()) {
+      const Session::Variable *variable = (*session)->find(name);
+      ASSERT_NE(variable, nullptr) << name;
+      EXPECT_EQ(std::memcmp(variable->data, tensor.data<float>().data(), size_t(tensor.numel()) * sizeof(float)), 0);
+    }
+    EXPECT_NE((*session)->find("opt.exp_avg.fc1.weight"), nullptr);
+    EXPECT_NE((*session)->find("opt.step"), nullptr);
+    training.model.load_state_dict(before);
+    training.optimizer.load_state_dict(optimizerBefore);
+  }
+  std::filesystem::remove(artifactPath());
+}
+
+TEST(Artifact, FreshStateStartsFromTheFormulas) {
+  manual_seed(0);
+  Training training;
+  Tensor x = randn({5, 10}), y = randn({5, 10});
+  Tensor loss = training.step(x, y);
+  manual_seed(0);
+  Training fresh;
+  auto record = fresh.predict; // not called: the weights are as they were made
+  record(x);
+  save_artifact(artifactPath(), {{"predict", fresh.predict}});
+  auto executable = Executable::load(artifactPath());
+  ASSERT_TRUE(executable.ok()) << executable.status().message();
+  for (const VariableInfo &variable : (*executable)->manifest().variables)
+    EXPECT_EQ(variable.init.kind, InitialValue::Kind::Uniform) << variable.name;
+  auto session = Session::create();
+  auto program = (*session)->attach(*executable);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  std::vector<float> output(50);
+  DlcBuffer arguments[] = {bufferOf(x)}, results[] = {{output.data(), 200}};
+  ASSERT_TRUE((*program)->call(0, arguments, results).ok());
+  EXPECT_EQ(output, fresh.predict(x).to_vector<float>());
+  std::filesystem::remove(artifactPath());
+}
+
+TEST(Artifact, RefusesWhatHasNoCompiledForm) {
+  Training training;
+  EXPECT_THROW(save_artifact(artifactPath(), {{"predict", training.predict}}), Error) << "never called";
+  set_remark_handler(nullptr);
+  auto retraced = jit([](Tensor x) { return x * x.sum().item(); });
+  retraced(ones({2}));
+  EXPECT_THROW(save_artifact(artifactPath(), {{"f", retraced}}), Error);
+  Net a, b;
+  auto both = jit([&](Tensor x) { return a(x) + b(x); });
+  both(ones({1, 10}));
+  try {
+    save_artifact(artifactPath(), {{"both", both}});
+    FAIL() << "no error";
+  } catch (const Error &error) {
+    EXPECT_NE(error.message().find("two variables are named fc1.weight"), std::string::npos) << error.what();
+  }
+  b.set_name("other");
+  save_artifact(artifactPath(), {{"both", both}});
+  std::filesystem::remove(artifactPath());
+}
