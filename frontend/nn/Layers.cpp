@@ -22,19 +22,19 @@ Pool2dShape poolShape(const Pair &kernel, const std::optional<Pair> &stride, con
 }
 } // namespace
 
-Linear::Linear(int64_t in, int64_t out, Options options)
-    : weight(parameter("weight", {out, in}, byFanIn(in), options.dtype)) {
+Linear::Linear(int64_t in, int64_t out, Options options, Where where)
+    : weight(parameter("weight", {out, in}, byFanIn(in), options.dtype, where)) {
   if (options.bias)
-    bias.tie(parameter("bias", {out}, byFanIn(in), options.dtype));
+    bias.tie(parameter("bias", {out}, byFanIn(in), options.dtype, where));
 }
 Tensor Linear::forward(Tensor x) { return linear(x, weight, given(bias)); }
 
-Conv2d::Conv2d(int64_t in, int64_t out, Pair kernel, Options options)
+Conv2d::Conv2d(int64_t in, int64_t out, Pair kernel, Options options, Where where)
     : weight(parameter("weight", {out, in, kernel.values[0], kernel.values[1]},
-                       byFanIn(in * kernel.values[0] * kernel.values[1]), options.dtype)),
+                       byFanIn(in * kernel.values[0] * kernel.values[1]), options.dtype, where)),
       shape{options.stride.values, options.padding.values} {
   if (options.bias)
-    bias.tie(parameter("bias", {out}, byFanIn(in * kernel.values[0] * kernel.values[1]), options.dtype));
+    bias.tie(parameter("bias", {out}, byFanIn(in * kernel.values[0] * kernel.values[1]), options.dtype, where));
 }
 Tensor Conv2d::forward(Tensor x) { return conv2d(x, weight, given(bias), shape); }
 

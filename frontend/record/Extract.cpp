@@ -21,22 +21,31 @@ public:
   Extractor(Trace &trace, Extracted &graph) : trace(trace), graph(graph), visit(nextVisit()) { graph.visit = visit; }
 
   void run(std::span<const ValueRef> arguments) {
-    for (const ValueRef &argument : arguments)
-      need(*argument);
-    for (const Ref<Storage> &storage : trace.dirty) {
-      size_t index = variable(storage->variable);
-      graph.written[index] = storage->value();
+    for (const Ref<Storage> &storage : trace.dirty)
       need(*storage->value());
-    }
     for (const ValueRef &output : graph.outputs)
       need(*output);
     for (Node *node = trace.last; node; node = node->before)
       if (node->visit == visit)
         for (const ValueRef &operand : node->operands)
           need(*operand);
-    for (Node *node = trace.first; node; node = node->after)
-      if (node->visit == visit)
-        graph.nodes.push_back(node);
+    // Inputs and variables in the order of first use.
+    for (const ValueRef &argument : arguments)
+      read(*argument);
+    for (Node *node = trace.first; node; node = node->after) {
+      if (node->visit != visit)
+        continue;
+      graph.nodes.push_back(node);
+      for (const ValueRef &operand : node->operands)
+        read(*operand);
+    }
+    for (const Ref<Storage> &storage : trace.dirty) {
+      size_t index = variable(storage->variable);
+      graph.written[index] = storage->value();
+      read(*storage->value());
+    }
+    for (const ValueRef &output : graph.outputs)
+      read(*output);
     number();
     makeKey();
   }
@@ -53,11 +62,14 @@ private:
   }
 
   void need(Value &value) {
-    if (value.state == Value::State::Pending) {
+    if (value.state == Value::State::Pending)
       value.node->visit = visit;
-    } else if (value.state == Value::State::Variable) {
+  }
+
+  void read(Value &value) {
+    if (value.state == Value::State::Variable) {
       variable(value.variable);
-    } else if (value.visit != visit) {
+    } else if (value.state != Value::State::Pending && value.visit != visit) {
       value.visit = visit;
       graph.inputs.emplace_back(&value);
     }

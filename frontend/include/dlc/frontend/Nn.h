@@ -14,8 +14,8 @@ public:
     bool bias = true;
     DType dtype = f32;
   };
-  Linear(int64_t in, int64_t out) : Linear(in, out, Options()) {}
-  Linear(int64_t in, int64_t out, Options options);
+  Linear(int64_t in, int64_t out, Where where = Where::current()) : Linear(in, out, Options(), where) {}
+  Linear(int64_t in, int64_t out, Options options, Where where = Where::current());
   Tensor forward(Tensor x) override;
   Parameter weight, bias;
 };
@@ -36,8 +36,9 @@ public:
     bool bias = true;
     DType dtype = f32;
   };
-  Conv2d(int64_t in, int64_t out, Pair kernel) : Conv2d(in, out, kernel, Options()) {}
-  Conv2d(int64_t in, int64_t out, Pair kernel, Options options);
+  Conv2d(int64_t in, int64_t out, Pair kernel, Where where = Where::current())
+      : Conv2d(in, out, kernel, Options(), where) {}
+  Conv2d(int64_t in, int64_t out, Pair kernel, Options options, Where where = Where::current());
   Tensor forward(Tensor x) override;
   Parameter weight, bias;
 
