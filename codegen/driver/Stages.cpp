@@ -143,6 +143,7 @@ StatusOr<std::vector<std::string>> compileObjects(ModuleOp module, const CpuTarg
   for (auto [index, kernel] : llvm::enumerate(kernels))
     parts[index % kThreads]->getBody()->push_back(kernel->clone());
   std::vector<std::string> modules;
+  modules.reserve(kThreads + 1);
   for (OwningOpRef<ModuleOp> &part : parts)
     modules.push_back(toBytecode(*part));
   modules.push_back(toBytecode(*host));

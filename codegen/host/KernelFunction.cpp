@@ -32,9 +32,8 @@ public:
     }
     Value function = LLVM::AddressOfOp::create(b, loc, pointerType, phase.symbol);
     auto type = LLVM::LLVMFunctionType::get(none, {pointerType, i64, i64, pointerType, pointerType, pointerType});
-    LLVM::CallOp::create(
-        b, loc, type,
-        ValueRange{parallelFor(), executor, extent, constant(phase.grain), function, pointers, dims});
+    LLVM::CallOp::create(b, loc, type,
+                         ValueRange{parallelFor(), executor, extent, constant(phase.grain), function, pointers, dims});
   }
 
 private:
@@ -68,8 +67,8 @@ LogicalResult emitKernelFunction(rt::KernelOp kernel, const CpuTraits &traits) {
     declared.erase();
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
-                                          {pointerType, pointerType, pointerType});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointerType, pointerType, pointerType});
   auto function = LLVM::LLVMFuncOp::create(b, kernel.getLoc(), symbol, type);
   function.setVisibility_(LLVM::Visibility::Hidden);
   Block *entry = function.addEntryBlock(b);

@@ -31,7 +31,7 @@ public:
   const void *initialData(uint64_t offset, uint64_t bytes) const;
 
 private:
-  Executable(Manifest manifest, const DlcImage *image, std::shared_ptr<const void> owner)
+  Executable(Manifest &&manifest, const DlcImage *image, std::shared_ptr<const void> owner)
       : manifest_(std::move(manifest)), image(image), owner(std::move(owner)) {}
 
   Manifest manifest_;
