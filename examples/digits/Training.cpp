@@ -1,0 +1,70 @@
+#include "Training.h"
+
+#include "Progress.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+using namespace dlc;
+
+namespace {
+constexpr int64_t kBatch = 64;
+} // namespace
+
+Training::Training(DigitsData digits, int epochs)
+    : step(jit(
+          [this](Tensor x, Tensor y) {
+            optimizer.zero_grad();
+            Tensor loss = nn::cross_entropy(model(x), y);
+            loss.backward();
+            optimizer.step();
+            return loss;
+          },
+          {.name = "train_step", .inputs = {"images", "labels"}, .outputs = {"loss"}})),
+      predict(jit(
+          [this](Tensor x) {
+            NoGrad off;
+            return model(x).argmax(1);
+          },
+          {.name = "predict", .inputs = {"images"}, .outputs = {"classes"}})),
+      data(std::move(digits)), epochs(epochs) {}
+
+void Training::run() {
+  using Clock = std::chrono::steady_clock;
+  DataLoader loader(data.train, {.batch_size = kBatch, .shuffle = true});
+  Progress progress(epochs * loader.size(), epochs * data.train.size());
+  std::vector<double> times;
+  for (int epoch = 1; epoch <= epochs; ++epoch) {
+    double sum = 0;
+    for (auto [x, y] : loader) {
+      auto start = Clock::now();
+      losses.push_back(step(x, y).item<float>());
+      double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      if (losses.size() == 1)
+        firstStepSeconds = seconds;
+      else if (x.size(0) == kBatch)
+        times.push_back(seconds);
+      sum += losses.back() * double(x.size(0));
+      progress.update(losses.back(), x.size(0));
+    }
+    EpochReport report{epoch, sum / double(data.train.size()), accuracy()};
+    epochReports.push_back(report);
+    progress.clear();
+    std::printf("epoch %2d of %d  loss %.4f  test accuracy %.4f\n", epoch, epochs, report.loss, report.accuracy);
+    std::fflush(stdout);
+  }
+  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  medianStepSeconds = times[times.size() / 2];
+  std::printf("%zu steps in %.1f s\n", losses.size(), progress.seconds());
+}
+
+std::vector<int64_t> Training::predictions() { return predict(data.test.inputs()).to_vector<int64_t>(); }
+
+double Training::accuracy() {
+  std::vector<int64_t> found = predictions(), truth = data.test.targets().to_vector<int64_t>();
+  int64_t right = 0;
+  for (size_t i = 0; i < truth.size(); ++i)
+    right += found[i] == truth[i];
+  return double(right) / double(truth.size());
+}

@@ -1,0 +1,116 @@
+// dlc-bench <workload> [<seconds>]: runs a workload and prints one JSON object; times in seconds, memory in bytes.
+#include "Memory.h"
+#include "Workloads.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <string>
+
+using namespace dlc;
+using namespace dlc::bench;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Steps for a while, the first of them cold; `step` must wait for its result.
+void timeSteps(double seconds, const std::function<void()> &step) {
+  std::vector<double> times;
+  for (auto begin = Clock::now(); secondsSince(begin) < seconds || times.size() < 12;) {
+    auto start = Clock::now();
+    step();
+    times.push_back(secondsSince(start));
+  }
+  double first = times.front();
+  times.erase(times.begin(), times.begin() + 10);
+  std::sort(times.begin(), times.end());
+  auto at = [&](double share) { return times[size_t(share * double(times.size() - 1))]; };
+  std::printf("\"first\": %.9f, \"median\": %.9f, \"low\": %.9f, \"high\": %.9f", first, at(0.5), at(0.1), at(0.9));
+}
+
+/// Classes 0 to 9 in turn.
+Tensor labels(int64_t count) {
+  std::vector<int64_t> values(count);
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = i % 10;
+  return tensor(values, {count});
+}
+
+void cnn(double seconds) {
+  SimpleCNN model(3, 32);
+  optim::SGD optimizer(model.parameters(), {.lr = 0.01, .momentum = 0.9});
+  Tensor x = randn({64, 3, 32, 32}), y = labels(64);
+  sync();
+  Memory before = Memory::now();
+  auto step = jit([&](Tensor x, Tensor y) {
+    optimizer.zero_grad();
+    Tensor loss = nn::cross_entropy(model(x), y);
+    loss.backward();
+    optimizer.step();
+    return loss;
+  });
+  timeSteps(seconds, [&] { step(x, y).item<float>(); });
+  Memory after = Memory::now();
+  std::printf(", \"planned_peak\": %lld, \"anonymous\": %lld, \"anonymous_before\": %lld, \"file\": %lld, "
+              "\"peak_resident\": %lld",
+              (long long)step.report().peak_bytes, (long long)after.anonymous, (long long)before.anonymous,
+              (long long)after.file, (long long)after.peakResident);
+}
+
+struct SmallStep {
+  SmallNet model;
+  optim::SGD optimizer{model.parameters(), {.lr = 0.01}};
+  Tensor x = randn({20, 10}), y = randn({20, 10});
+  Jitted<Tensor(Tensor, Tensor)> step = jit([this](Tensor x, Tensor y) {
+    optimizer.zero_grad();
+    Tensor loss = nn::mse_loss(model(x), y);
+    loss.backward();
+    optimizer.step();
+    return loss;
+  });
+};
+
+void smallNet(double seconds) {
+  SmallStep net;
+  sync();
+  timeSteps(seconds, [&] { net.step(net.x, net.y).item<float>(); });
+}
+
+/// Anonymous memory gained from step 100 to step 10,000.
+void growth(double) {
+  SmallStep net;
+  auto steps = [&](int count) {
+    for (int i = 0; i < count; ++i)
+      net.step(net.x, net.y).item<float>();
+    return Memory::now().anonymous;
+  };
+  int64_t early = steps(100), late = steps(9'900);
+  std::printf("\"gained\": %lld", (long long)(late - early));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const std::map<std::string, void (*)(double)> workloads = {{"cnn", cnn}, {"small_net", smallNet}, {"growth", growth}};
+  auto found = argc > 1 ? workloads.find(argv[1]) : workloads.end();
+  if (found == workloads.end()) {
+    std::fprintf(stderr, "usage: dlc-bench cnn|small_net|growth [SECONDS]\n");
+    return 2;
+  }
+  try {
+    std::printf("{\"name\": \"dlc\", ");
+    found->second(argc > 2 ? std::atof(argv[2]) : 1);
+    std::printf("}\n");
+    return 0;
+  } catch (const Error &error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
