@@ -33,6 +33,14 @@ Function::Function(JitOptions options, Where where) : state(std::make_shared<Fun
 
 size_t Function::entries() const { return state->compiled; }
 
+JitReport Function::report(size_t entry, Where where) const {
+  std::lock_guard lock(state->lock);
+  for (const std::unique_ptr<Entry> &one : state->entries)
+    if (!one->retraced && entry-- == 0)
+      return one->report;
+  throw Error(ErrorKind::Jit, "report: " + state->options.name + " has no such compiled entry; call it first", where);
+}
+
 namespace {
 
 bool fits(const Signature &signature, const Flat &arguments) {

@@ -50,6 +50,7 @@ struct Entry {
   uint64_t structure = 0, rebinds = 0;
   std::vector<record::Guard> guards;
   bool retraced = false;
+  JitReport report;
 
   record::Extracted graph; // without nodes; inputs and variables stay alive
   trace::Program program;  // for export

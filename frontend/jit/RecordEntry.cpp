@@ -3,6 +3,7 @@
 #include "record/Variable.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace dlc::detail {
 
@@ -166,6 +167,7 @@ void bindInputs(Entry &entry, const Recording &recording) {
 void compileEntry(FunctionState &function, Entry &entry, const Recording &recording) {
   const record::Compiled &compiled = record::compiledFor(entry.graph, function.options.name, function.where);
   entry.runnable = compiled.runnable;
+  entry.report.peak_bytes = entry.runnable->peakBytes();
   entry.program =
       record::toProgram(entry.graph, std::vector<bool>(entry.graph.numbers.size(), false), function.options.name);
   bindInputs(entry, recording);
@@ -198,6 +200,8 @@ struct RecordingScope {
 
 std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &arguments, Flat &results, Body body,
                                    Signature signature) {
+  using Clock = std::chrono::steady_clock;
+  auto start = Clock::now();
   auto entry = std::make_unique<Entry>();
   entry->signature = std::move(signature);
   Recording recording;
@@ -223,7 +227,10 @@ std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &argument
       wanted.addLeaves(function.options.keep_grads, function.where);
     }
     entry->graph = record::extract(recording.trace, recording.arguments, std::move(wanted.values));
+    auto traced = Clock::now();
     compileEntry(function, *entry, recording);
+    entry->report.trace_seconds = std::chrono::duration<double>(traced - start).count();
+    entry->report.compile_seconds = std::chrono::duration<double>(Clock::now() - traced).count();
   } catch (...) {
     if (!recording.retraced) {
       rollBack(recording);

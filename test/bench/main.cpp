@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <string>
 
 using namespace dlc;
@@ -47,7 +46,7 @@ void cnn(double seconds) {
   SimpleCNN model(3, 32);
   optim::SGD optimizer(model.parameters(), {.lr = 0.01, .momentum = 0.9});
   Tensor x = randn({64, 3, 32, 32}), y = labels(64);
-  sync();
+  dlc::sync();
   Memory before = Memory::now();
   auto step = jit([&](Tensor x, Tensor y) {
     optimizer.zero_grad();
@@ -79,7 +78,7 @@ struct SmallStep {
 
 void smallNet(double seconds) {
   SmallStep net;
-  sync();
+  dlc::sync();
   timeSteps(seconds, [&] { net.step(net.x, net.y).item<float>(); });
 }
 

@@ -242,3 +242,15 @@ TEST(Jit, TheLoopOfTheReadme) {
   EXPECT_EQ(batches, 3);
   EXPECT_NEAR(last, 2.3, 0.5);
 }
+
+TEST(Jit, ReportsEachEntry) {
+  auto twice = jit([](Tensor x) { return x + x; }, {.name = "twice"});
+  EXPECT_ERROR("report: twice has no such compiled entry; call it first", twice.report());
+  twice(ones({4}));
+  twice(ones({8}));
+  for (size_t entry : {0, 1}) {
+    EXPECT_GT(twice.report(entry).trace_seconds, 0) << entry;
+    EXPECT_GT(twice.report(entry).compile_seconds, 0) << entry;
+  }
+  EXPECT_ERROR("report: twice has no such compiled entry; call it first", twice.report(2));
+}

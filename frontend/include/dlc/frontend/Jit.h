@@ -23,6 +23,14 @@ struct JitOptions {
   bool keep_grads = false;
 };
 
+/// What making a compiled entry took, and the memory it needs.
+struct JitReport {
+  double trace_seconds = 0;
+  double compile_seconds = 0;
+  /// Planned peak of a call, in bytes, state included.
+  int64_t peak_bytes = 0;
+};
+
 namespace detail {
 
 /// Tensors of a call in the order of the parameters, and what steers C++: integers, strings, sizes.
@@ -202,6 +210,7 @@ public:
   void call(const Flat &arguments, Flat &results, Body body);
   /// Entries compiled so far; traced and not compiled ones do not count.
   size_t entries() const;
+  JitReport report(size_t entry, Where where) const;
   const std::shared_ptr<FunctionState> &get() const { return state; }
 
 private:
@@ -253,6 +262,10 @@ public:
 
   /// Entries compiled so far.
   size_t entries() const { return shared->function.entries(); }
+  /// Of the entry of that number, in the order of compiling; an Error when there is none.
+  JitReport report(size_t entry = 0, Where where = Where::current()) const {
+    return shared->function.report(entry, where);
+  }
   const detail::Function &function() const { return shared->function; }
 
 private:
