@@ -4,12 +4,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 using namespace dlc;
 
 namespace {
 constexpr int64_t kBatch = 64;
+constexpr double kLearningRate = 0.01;
+
+/// Half a cosine from the full rate down to 0.
+double rateOf(int epoch, int epochs) {
+  return kLearningRate * 0.5 * (1 + std::cos(3.141592653589793 * epoch / epochs));
+}
 } // namespace
 
 Training::Training(DigitsData digits, int epochs)
@@ -36,6 +43,7 @@ void Training::run() {
   Progress progress(epochs * loader.size(), epochs * data.train.size());
   std::vector<double> times;
   for (int epoch = 1; epoch <= epochs; ++epoch) {
+    optimizer.set_lr(rateOf(epoch - 1, epochs)); // compiles nothing
     double sum = 0;
     for (auto [x, y] : loader) {
       auto start = Clock::now();

@@ -24,7 +24,7 @@ public:
   double accuracy();
 
   SimpleCNN model;
-  dlc::optim::SGD optimizer{model.parameters(), {.lr = 0.01, .momentum = 0.9}};
+  dlc::optim::SGD optimizer{model.parameters(), {.momentum = 0.9}};
   /// (images, labels) -> loss; one step of training.
   dlc::Jitted<dlc::Tensor(dlc::Tensor, dlc::Tensor)> step;
   /// images -> classes.

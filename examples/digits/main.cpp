@@ -14,7 +14,7 @@ namespace {
 
 struct Options {
   std::string data = DIGITS_DATA, output = ".";
-  int epochs = 30;
+  int epochs = 40;
 };
 
 Options parse(int argc, char **argv) {

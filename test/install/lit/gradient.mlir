@@ -16,7 +16,7 @@ func.func @line(%a: tensor<f32>, %x: tensor<f32>) -> tensor<f32> {
 
 func.func @types_differ(%a: tensor<4xf32>, %b: tensor<3xf32>) -> tensor<4xf32> {
   // expected-error @+2 {{use of value '%b' expects different type than prior uses: 'tensor<4xf32>' vs 'tensor<3xf32>'}}
-  // expected-note @-3 {{prior use here}}
+  // expected-note @-2 {{prior use here}}
   %0 = dl.add %a, %b : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
