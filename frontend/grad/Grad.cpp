@@ -173,6 +173,7 @@ void Tensor::backward(BackwardOptions options, Where where) const {
   ValueRef loss = scalarOf("backward", *this, where);
   if (!loss->requiresGrad)
     fail(ErrorKind::Gradient, "backward: loss does not depend on any tensor that requires a gradient", where);
+  record::WholeScope whole;
   Graph graph("backward", where);
   graph.collect(*loss);
   std::vector<Storage *> owners;
@@ -199,6 +200,7 @@ std::vector<Tensor> grad(Arg output, std::vector<Tensor> inputs, GradOptions opt
   if (!output.tensor)
     fail(ErrorKind::Gradient, "grad: a number has no gradient", where);
   ValueRef loss = scalarOf("grad", *output.tensor, where);
+  record::WholeScope whole;
   Graph graph("grad", where);
   if (loss->requiresGrad)
     graph.collect(*loss);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <mutex>
 
 namespace dlc::detail {
 
@@ -102,13 +103,19 @@ void remarkVariants(const FunctionState &function) {
                  {function.where, nullptr});
 }
 
+/// Entries read and write state that functions share, and run on the threads of one session: one at a time.
+std::mutex &stateLock() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 } // namespace
 
 void Function::call(const Flat &arguments, Flat &results, Body body) {
   FunctionState &self = *state;
   if (!record::threadState().outside.empty())
     record::cut(self.where); // rule (d)
-  std::unique_lock lock(self.lock);
+  std::unique_lock lock(stateLock());
   for (size_t i = self.entries.size(); i-- > 0;) {
     Entry &entry = *self.entries[i];
     if (!fits(entry.signature, arguments))

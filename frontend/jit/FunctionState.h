@@ -4,8 +4,6 @@
 #include "record/Extract.h"
 #include "record/Recording.h"
 
-#include <mutex>
-
 namespace dlc::detail {
 
 using record::Ref;
@@ -77,7 +75,6 @@ struct Entry {
 struct FunctionState {
   JitOptions options;
   Where where;
-  std::mutex lock;
   std::vector<std::unique_ptr<Entry>> entries;
   size_t compiled = 0;
 };

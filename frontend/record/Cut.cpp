@@ -100,8 +100,11 @@ void dropStaleGraphs() {
 
 void cut(const std::source_location &line) {
   Trace &trace = threadState().outside;
-  if (trace.empty())
+  if (trace.empty()) {
+    if (std::exchange(trace.leafWritten, false))
+      dropStaleGraphs();
     return;
+  }
   Extracted graph = extract(trace, {}, liveOutputs(trace));
   const Compiled &compiled = compiledFor(graph, "main", line);
 

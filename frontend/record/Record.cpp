@@ -75,7 +75,7 @@ std::vector<ValueRef> recordAll(OpRef op, AttributesRef attributes, std::span<co
   static const OpRef stop = trace::internOp("dl.stop_gradient");
   static const AttributesRef none = trace::Attributes().intern();
   Trace &trace = currentTrace();
-  if (!trace.recording && trace.nodes >= 10000) // rule (c)
+  if (!trace.recording && !threadState().whole && trace.nodes >= 10000) // rule (c)
     cut(line);
   std::vector<TypeRef> types;
   bool needsGradient = false, severed = false;
@@ -118,7 +118,7 @@ std::vector<ValueRef> recordAll(OpRef op, AttributesRef attributes, std::span<co
     results.emplace_back(value);
   }
   static const bool eager = std::getenv("DLC_EAGER") != nullptr;
-  if (eager && !trace.recording)
+  if (eager && !trace.recording && !threadState().whole)
     cut(line);
   return results;
 }

@@ -16,6 +16,14 @@ struct EnableGradScope {
   bool before;
 };
 
+/// While it lives, what this thread records stays one graph.
+struct WholeScope {
+  WholeScope() { ++threadState().whole; }
+  ~WholeScope() { --threadState().whole; }
+  WholeScope(const WholeScope &) = delete;
+  WholeScope &operator=(const WholeScope &) = delete;
+};
+
 /// A fact of the host that the body of a recorded function has read: true while it still holds.
 using Guard = std::function<bool()>;
 

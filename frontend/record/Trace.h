@@ -30,6 +30,8 @@ struct ThreadState {
   Trace outside;
   Recording *recording = nullptr;
   bool gradEnabled = true;
+  /// While positive, recording alone cuts nothing: a graph is being recorded that must run as a whole.
+  int whole = 0;
   const trace::Scope *scope = nullptr;
 };
 ThreadState &threadState();

@@ -157,7 +157,10 @@ void write(const Tensor &tensor, ValueRef value, const char *name, const std::so
     if (std::find(dirty.begin(), dirty.end(), Ref<Storage>(&storage)) == dirty.end())
       dirty.emplace_back(&storage);
   }
+  bool ran = value->state != Value::State::Pending && !recording();
   storage.replace(std::move(value));
+  if (ran && std::exchange(currentTrace().leafWritten, false))
+    dropStaleGraphs();
 }
 
 } // namespace record

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iterator>
 
 using namespace dlc;
 
@@ -137,4 +139,30 @@ TEST(FrontendGolden, CnnAdamWF32) {
   std::vector<double> losses = runAdamW(f32, true);
   expectGolden(losses, golden("cnn_adamw"), f32);
   EXPECT_EQ(losses, runAdamW(f32, false)) << "define-by-run gives the same bits";
+}
+
+TEST(FrontendGolden, StateDictsHavePyTorchsNamesAndOrder) {
+  struct Nested : nn::Sequential {
+    using nn::Sequential::Sequential;
+    Parameter scale = parameter("scale", {3}, init::ones());
+  };
+  Mlp mlp(f32);
+  SimpleCNN cnn(f32);
+  Nested nested(nn::Conv2d(2, 4, {3, 2}), nn::ReLU(), nn::Sequential(nn::Flatten(), nn::Linear(8, 3, {.bias = false})),
+                nn::Linear(3, 1));
+  std::string lines;
+  auto list = [&](const std::string &label, const nn::Module &model) {
+    for (const auto &[name, tensor] : model.state_dict()) {
+      lines += label + " " + name + " f32[";
+      for (int64_t i = 0; i < tensor.dim(); ++i)
+        lines += (i ? "," : "") + std::to_string(tensor.size(i));
+      lines += "]\n";
+    }
+  };
+  list("mlp", mlp);
+  list("cnn", cnn);
+  list("nested", nested);
+  std::ifstream file(std::string(DLC_TEST_FOLDER) + "/golden/state_dict.txt");
+  std::string expected((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(lines, expected);
 }
