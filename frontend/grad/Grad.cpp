@@ -69,6 +69,7 @@ public:
       return found->second;
     const Node &node = *value->node;
     std::vector<ValueRef> operands;
+    operands.reserve(node.operands.size());
     for (const ValueRef &operand : node.operands)
       operands.push_back(present(operand));
     record::EnableGradScope mode(value->requiresGrad);
@@ -177,6 +178,7 @@ void Tensor::backward(BackwardOptions options, Where where) const {
   Graph graph("backward", where);
   graph.collect(*loss);
   std::vector<Storage *> owners;
+  owners.reserve(graph.leaves.size());
   for (const ValueRef &leaf : graph.leaves)
     owners.push_back(leaf->leaf);
   ValueRef present = graph.present(loss);
@@ -223,6 +225,7 @@ std::vector<Tensor> grad(Arg output, std::vector<Tensor> inputs, GradOptions opt
   if (!options.create_graph && !options.retain_graph)
     graph.release();
   std::vector<Tensor> results;
+  results.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     results.push_back(position[i] < 0 ? zeros(inputs[i].shape(), inputs[i].dtype())
                                       : record::makeTensor(gradients[static_cast<size_t>(position[i])]));

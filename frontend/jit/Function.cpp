@@ -25,6 +25,15 @@ std::string readText(FlatReader &reader) {
   return text;
 }
 
+namespace {
+/// Entries read and write state that functions share, and run on the threads of one session: one at a time.
+std::mutex &stateLock() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+} // namespace
+
 bool isRecording() { return record::recording() != nullptr; }
 
 Function::Function(JitOptions options, Where where) : state(std::make_shared<FunctionState>()) {
@@ -35,7 +44,7 @@ Function::Function(JitOptions options, Where where) : state(std::make_shared<Fun
 size_t Function::entries() const { return state->compiled; }
 
 JitReport Function::report(size_t entry, Where where) const {
-  std::lock_guard lock(state->lock);
+  std::lock_guard lock(stateLock());
   for (const std::unique_ptr<Entry> &one : state->entries)
     if (!one->retraced && entry-- == 0)
       return one->report;
@@ -101,12 +110,6 @@ void remarkVariants(const FunctionState &function) {
   }
   record::remark("jit: " + function.options.name + " compiled for the 9th signature" + changes,
                  {function.where, nullptr});
-}
-
-/// Entries read and write state that functions share, and run on the threads of one session: one at a time.
-std::mutex &stateLock() {
-  static std::mutex mutex;
-  return mutex;
 }
 
 } // namespace

@@ -178,6 +178,8 @@ void placeRoot(ModuleNode &root) {
 
 Module::Module() : node(std::make_shared<ModuleNode>()) {}
 Module::Module(const Module &other) : node(cloning ? copyNode(other.node) : other.node) {}
+// The source keeps its node, so that a moved-from module is still a module.
+// NOLINTNEXTLINE(performance-move-constructor-init)
 Module::Module(Module &&other) noexcept : node(other.node) {}
 Module::~Module() = default;
 

@@ -32,7 +32,7 @@ public:
   StateTensor(const StateTensor &other);
   StateTensor(StateTensor &&other) noexcept = default;
   /// Writes the value; shapes must fit.
-  StateTensor &operator=(Arg value);
+  StateTensor &operator=(Arg value); // NOLINT(bugprone-derived-method-shadowing-base-method): by design
   StateTensor &operator=(const StateTensor &value) { return *this = Arg(value); }
   /// From now on this handle names the other's variable.
   void tie(const StateTensor &other) { static_cast<Tensor &>(*this) = static_cast<const Tensor &>(other); }
