@@ -35,8 +35,8 @@ TensorType tensorType(Type type) {
 /// Bytes of elements as the runtime keeps them: dense, row-major, i1 as one byte.
 std::string elementBytes(ElementsAttr value) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    return blob ? std::string(blob->getData().data(), blob->getData().size()) : std::string();
+    ArrayRef<char> data = resource.getRawHandle().getBlob()->getData(); // its presence is checked on import
+    return std::string(data.data(), data.size());
   }
   std::string bytes;
   auto append = [&](const APInt &bits) {

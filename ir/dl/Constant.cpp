@@ -1,5 +1,9 @@
 #include "dlc/ir/Constant.h"
 
+#include "dlc/ir/Storage.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
 using namespace mlir;
 using namespace dlc::dl;
 
@@ -12,6 +16,20 @@ void DlDialect::addConstantOps() {
 #include "dlc/ir/Constant.cpp.inc"
       >();
 }
+
+LogicalResult dlc::dl::verifyElements(Operation *op, ElementsAttr elements) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
+  if (!resource)
+    return success();
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  int64_t expected = getStorageBytes(resource.getType()), found = blob ? int64_t(blob->getData().size()) : 0;
+  if (!blob || expected != found)
+    return op->emitOpError("expects ") << expected << " bytes of resource '" << resource.getRawHandle().getKey()
+                                       << "', got " << found;
+  return success();
+}
+
+LogicalResult ConstantOp::verify() { return verifyElements(*this, getValue()); }
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 

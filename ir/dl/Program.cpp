@@ -22,7 +22,7 @@ LogicalResult VariableOp::verify() {
   if (auto data = dyn_cast<ElementsAttr>(getInit())) {
     if (data.getShapedType() != type)
       return emitOpError("expects initial data of type ") << type << ", got " << data.getShapedType();
-    return success();
+    return verifyElements(*this, data);
   }
   if (!isa<ZerosAttr, ConstantAttr, UniformAttr, NormalAttr>(getInit()))
     return emitOpError("expects an initial value (#dl.zeros, #dl.constant, #dl.uniform, #dl.normal or elements), got ")

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @broadcast(
 // CHECK: dl.broadcast %{{.*}} dims [1, 2] : (tensor<3x1xf32>) -> tensor<2x3x4xf32>

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @cast(
 // CHECK: dl.cast %{{.*}} : tensor<17xf32> to tensor<17xf64>

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @clamp(
 // CHECK: dl.clamp %{{.*}} min(-5.000000e-01) max(7.500000e-01) : tensor<17xf32>

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @constant(
 // CHECK: dl.constant dense<[1.000000e+00, 0x7FC00000, -0.000000e+00]> : tensor<3xf32>

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @floor_div(
 // CHECK: dl.floor_div %{{.*}}, %{{.*}} : tensor<17xf32>

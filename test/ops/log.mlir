@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @log(
 // CHECK: dl.log %{{.*}} : tensor<17xf32>

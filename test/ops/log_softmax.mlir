@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @log_softmax(
 // CHECK: dl.log_softmax %{{.*}} axis 0 : tensor<3x4xf32>

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @mean(
 // CHECK: dl.mean %{{.*}} over [1] : (tensor<3x4xf32>) -> tensor<3xf32>

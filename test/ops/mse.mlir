@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @mse(
 // CHECK: dl.mse %{{.*}}, %{{.*}} {reduction = #dl.loss_reduction<sum>} : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<f32>

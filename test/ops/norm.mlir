@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @norm(
 // CHECK: dl.norm %{{.*}} over [0, 1] : (tensor<3x4xf32>) -> tensor<f32>

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @pad(
 // CHECK: dl.pad %{{.*}}, %{{.*}} lo [1, 0] hi [0, 2] interior [0, 1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<3x7xf32>

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // The known answers of the paper's reference implementation (Random123, kat_vectors): words 0 and 1 of counter and key
 // all zeros, all ones, and the digits of pi.

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @reduce_and(
 // CHECK: dl.reduce_and %{{.*}} over [1] : (tensor<3x2xi1>) -> tensor<3xi1>

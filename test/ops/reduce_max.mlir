@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @reduce_max(
 // CHECK: dl.reduce_max %{{.*}} over [0, 2] : (tensor<3x4x5xf32>) -> tensor<4xf32>

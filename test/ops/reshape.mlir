@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @reshape(
 // CHECK: dl.reshape %{{.*}} : (tensor<2x6xf32>) -> tensor<3x4xf32>

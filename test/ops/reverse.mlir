@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @reverse(
 // CHECK: dl.reverse %{{.*}} axes [1] : (tensor<2x3xf32>) -> tensor<2x3xf32>

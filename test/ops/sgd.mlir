@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @sgd(
 // CHECK: dl.sgd %{{.*}}, %{{.*}} lr %{{.*}} weight_decay %{{.*}} buffer %{{.*}} momentum %{{.*}} nesterov : (tensor<4xf32>, tensor<4xf32>, tensor<f64>, tensor<f64>, tensor<4xf32>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @slice(
 // CHECK: dl.slice %{{.*}} starts [1, 0] limits [4, 6] strides [1, 2] : (tensor<5x6xf32>) -> tensor<3x3xf32>

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @softmax(
 // CHECK: dl.softmax %{{.*}} axis 1 : tensor<3x4xf32>

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // d/dx (x * stop(x)) is stop(x) alone.
 // CHECK-LABEL: func.func @stop_gradient(

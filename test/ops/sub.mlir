@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @sub(
 // CHECK: dl.sub %{{.*}}, %{{.*}} : tensor<17xf32>

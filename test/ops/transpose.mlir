@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @transpose(
 // CHECK: dl.transpose %{{.*}} permutation [2, 0, 1] : (tensor<2x3x4xf32>) -> tensor<4x2x3xf32>

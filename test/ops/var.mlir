@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 // CHECK-LABEL: func.func @var(
 // CHECK: dl.var %{{.*}} over [0] correction 1.000000e+00 : (tensor<3x4xf32>) -> tensor<4xf32>

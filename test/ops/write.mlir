@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
-// RUN: dlc-check %s
+// RUN: dlc-check --compiled %s
 
 dl.variable @w : tensor<2xf32> role(parameter) init(dense<[1.0, 2.0]> : tensor<2xf32>)
 

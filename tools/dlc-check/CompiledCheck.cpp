@@ -1,6 +1,6 @@
 #include "CompiledCheck.h"
 
-#include "dlc/codegen/Compiler.h"
+#include "dlc/codegen/CompileModule.h"
 #include "dlc/runtime/Session.h"
 
 #include <cstring>
@@ -84,7 +84,7 @@ static dl::ReferenceTensor fromMemory(Buffer &buffer) {
 }
 
 // The module as a user would write it: an entry, without the attributes only tests know.
-static std::string textOf(const Program &program) {
+static OwningOpRef<ModuleOp> entryOf(const Program &program) {
   OwningOpRef<ModuleOp> module = program.module().clone();
   func::FuncOp function = *module->getOps<func::FuncOp>().begin();
   SmallVector<StringAttr> names;
@@ -95,9 +95,7 @@ static std::string textOf(const Program &program) {
   function.removeArgAttrsAttr();
   function.removeResAttrsAttr();
   function->setAttr("dl.entry", UnitAttr::get(function.getContext()));
-  std::string text;
-  llvm::raw_string_ostream(text) << *module;
-  return text;
+  return module;
 }
 
 static StatusOr<RawOutcome> call(const std::shared_ptr<const Executable> &executable, func::FuncOp function,
@@ -164,7 +162,8 @@ void dlc::check::checkCompiled(Report &report, const Twine &what, const Program 
                                ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
                                const Outcome &expected, double tolerance) {
   func::FuncOp function = program.function();
-  auto compiled = codegen::compile(textOf(program), function.getName().str(), {});
+  OwningOpRef<ModuleOp> module = entryOf(program);
+  auto compiled = codegen::compileModule(*module, {});
   if (!compiled.ok())
     return report.fault(what + ": " + compiled.status().message());
   auto executable = (*compiled)->load();

@@ -1,4 +1,5 @@
 #include "FunctionCheck.h"
+#include "dlc/codegen/CompileModule.h"
 #include "dlc/ir/Dl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -18,7 +19,7 @@ static llvm::cl::opt<bool> compiled("compiled", llvm::cl::desc("Also compile, ru
 int main(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv, "dlc-check: checks the functions of a file against the reference\n");
   DialectRegistry registry;
-  registry.insert<dlc::dl::DlDialect, func::FuncDialect>();
+  dlc::codegen::registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   std::string message;
   auto buffer = openInputFile(path, &message);

@@ -10,6 +10,7 @@ def Dl_ConstantOp : Dl_PureOp<"constant", [ConstantLike, NonDifferentiable, AllT
   let results = (outs Dl_Tensor:$y);
   let assemblyFormat = "attr-dict $value";
   let hasFolder = 1;
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Every element `value`, rounded to the element type.
     static ::mlir::Value createSplat(::mlir::OpBuilder &builder, ::mlir::Location location,
