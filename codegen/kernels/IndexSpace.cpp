@@ -21,8 +21,10 @@ static void addTerm(LinearForm &form, AffineExpr term, int64_t coefficient) {
   auto *found = llvm::find_if(form.terms, [&](auto &entry) { return entry.first == term; });
   if (found == form.terms.end())
     form.terms.emplace_back(term, coefficient);
-  else if (!(found->second += coefficient))
+  else if (found->second + coefficient == 0)
     form.terms.erase(found);
+  else
+    found->second += coefficient;
 }
 
 static void addForm(LinearForm &form, const LinearForm &other, int64_t factor = 1) {
@@ -140,7 +142,7 @@ static LinearForm scaledDown(LinearForm form, int64_t g) {
   return form;
 }
 
-LinearForm IndexSpace::divide(LinearForm form, int64_t divisor) {
+LinearForm IndexSpace::divide(const LinearForm &form, int64_t divisor) {
   LinearForm multiples, rest, quotient;
   splitMultiples(form, divisor, multiples, rest);
   quotient = scaledDown(multiples, divisor);
@@ -165,7 +167,7 @@ LinearForm IndexSpace::divide(LinearForm form, int64_t divisor) {
   return quotient;
 }
 
-LinearForm IndexSpace::modulo(LinearForm form, int64_t divisor) {
+LinearForm IndexSpace::modulo(const LinearForm &form, int64_t divisor) {
   LinearForm multiples, rest;
   splitMultiples(form, divisor, multiples, rest);
   auto [low, high] = range(rest);

@@ -43,8 +43,8 @@ public:
 private:
   mlir::AffineExpr build(LinearForm form);
   LinearForm reduce(mlir::AffineExpr expr);
-  LinearForm divide(LinearForm form, int64_t divisor);
-  LinearForm modulo(LinearForm form, int64_t divisor);
+  LinearForm divide(const LinearForm &form, int64_t divisor);
+  LinearForm modulo(const LinearForm &form, int64_t divisor);
   bool recombine(LinearForm &form);
   std::pair<int64_t, int64_t> range(const LinearForm &form) const;
 

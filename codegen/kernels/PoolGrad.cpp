@@ -89,8 +89,8 @@ void MaxPoolGrad::emitPair(ElementScope &lanes, AffineExpr plane, AffineExpr i, 
   };
   Value mask = fresh ? vector::ShuffleOp::create(builder, kernel.getLoc(), fresh, fresh, picks).getResult() : Value();
   Value column = arith::MulIOp::create(builder, kernel.getLoc(), first, lanes.i64(2));
-  for (int line : {0, 1})
-    epilogue.store({lanes.index(plane), lanes.index(space.simplify(i * 2 + line)), column}, Lane{pair, mask},
+  for (size_t line : {0, 1})
+    epilogue.store({lanes.index(plane), lanes.index(space.simplify(i * 2 + int64_t(line))), column}, Lane{pair, mask},
                    interleave(routed[2 * line], routed[2 * line + 1]));
 }
 
