@@ -18,7 +18,7 @@ std::optional<Tensor> given(const Parameter &bias) {
 }
 
 Pool2dShape poolShape(const Pair &kernel, const std::optional<Pair> &stride, const Pair &padding) {
-  return {kernel.values, (stride ? *stride : kernel).values, padding.values};
+  return {kernel.list(), (stride ? *stride : kernel).list(), padding.list()};
 }
 } // namespace
 
@@ -30,11 +30,11 @@ Linear::Linear(int64_t in, int64_t out, Options options, Where where)
 Tensor Linear::forward(Tensor x) { return linear(x, weight, given(bias)); }
 
 Conv2d::Conv2d(int64_t in, int64_t out, Pair kernel, Options options, Where where)
-    : weight(parameter("weight", {out, in, kernel.values[0], kernel.values[1]},
-                       byFanIn(in * kernel.values[0] * kernel.values[1]), options.dtype, where)),
-      shape{options.stride.values, options.padding.values} {
+    : weight(parameter("weight", {out, in, kernel.height, kernel.width}, byFanIn(in * kernel.height * kernel.width),
+                       options.dtype, where)),
+      shape{options.stride.list(), options.padding.list()} {
   if (options.bias)
-    bias.tie(parameter("bias", {out}, byFanIn(in * kernel.values[0] * kernel.values[1]), options.dtype, where));
+    bias.tie(parameter("bias", {out}, byFanIn(in * kernel.height * kernel.width), options.dtype, where));
 }
 Tensor Conv2d::forward(Tensor x) { return conv2d(x, weight, given(bias), shape); }
 

@@ -10,10 +10,12 @@ Tensor cat(Args tensors, int64_t dim) {
   if (tensors.tensors.empty())
     record::fail(ErrorKind::Value, "cat: expected at least one tensor", tensors.where);
   std::vector<Arg> args;
+  args.reserve(tensors.tensors.size());
   for (const Tensor &tensor : tensors.tensors)
     args.emplace_back(tensor, tensors.where);
   DType dtype = ops::resultType(args);
   std::vector<ValueRef> values;
+  values.reserve(args.size());
   for (const Arg &arg : args)
     values.push_back(ops::valueOf(arg, dtype));
   int64_t axis = ops::wrapDim("cat", dim, ops::rank(values[0]), tensors.where);

@@ -157,6 +157,7 @@ void Optimizer::step(Where where) {
       for (const Tensor &number : entry.group->hyper)
         values.push_back(record::valueOf(number, where));
     std::vector<ValueRef> states;
+    states.reserve(slot.states.size());
     for (const Tensor &tensor : slot.states)
       states.push_back(record::valueOf(tensor, where));
     std::vector<ValueRef> results = state->rule.record(

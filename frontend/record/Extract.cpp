@@ -147,6 +147,7 @@ struct CacheEntry {
 
 std::vector<double> numbersOf(const Extracted &graph) {
   std::vector<double> numbers;
+  numbers.reserve(graph.numbers.size());
   for (Node *node : graph.numbers)
     numbers.push_back(*node->number);
   return numbers;
@@ -190,6 +191,7 @@ trace::Program toProgram(const Extracted &graph, const std::vector<bool> &asRunt
 
   // Numbers of the extraction, moved up by the added inputs, down by the nodes that are inputs now.
   std::vector<uint32_t> renumbered;
+  renumbered.reserve(graph.inputs.size());
   uint32_t next = 0, runtimeInput = static_cast<uint32_t>(graph.inputs.size());
   for (size_t i = 0; i < graph.inputs.size(); ++i)
     renumbered.push_back(next++);

@@ -34,6 +34,8 @@ Tensor::~Tensor() {
 }
 
 Tensor &Tensor::operator=(const Tensor &other) & {
+  if (this == &other)
+    return *this;
   Ref<Impl>::retain(other.impl);
   Impl *before = std::exchange(impl, other.impl);
   if (before) {
@@ -128,28 +130,19 @@ struct DTypeOf<int8_t> : std::integral_constant<DType, DType::I8> {};
 template <>
 struct DTypeOf<bool> : std::integral_constant<DType, DType::I1> {};
 
+template <typename T, typename To>
+To elementAs(const void *data, int64_t i) {
+  T value;
+  std::memcpy(&value, static_cast<const char *>(data) + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  return static_cast<To>(value);
+}
+
 template <typename To>
 To convertElement(const void *data, DType dtype, int64_t i) {
-  auto at = [&]<typename T>(T) {
-    T value;
-    std::memcpy(&value, static_cast<const char *>(data) + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
-    return static_cast<To>(value);
-  };
-  switch (dtype) {
-  case DType::F64:
-    return at(double());
-  case DType::F32:
-    return at(float());
-  case DType::I64:
-    return at(int64_t());
-  case DType::I32:
-    return at(int32_t());
-  case DType::I8:
-    return at(int8_t());
-  case DType::I1:
-    return at(int8_t());
-  }
-  return To();
+  using Read = To (*)(const void *, int64_t);
+  static constexpr Read reads[] = {elementAs<double, To>,  elementAs<float, To>,  elementAs<int64_t, To>,
+                                   elementAs<int32_t, To>, elementAs<int8_t, To>, elementAs<int8_t, To>};
+  return reads[static_cast<size_t>(dtype)](data, i);
 }
 } // namespace
 

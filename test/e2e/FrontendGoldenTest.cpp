@@ -26,7 +26,7 @@ struct SimpleCNN : nn::Module {
   nn::Conv2d conv1 = add("conv1", nn::Conv2d(1, 32, 3, {.padding = 1, .dtype = dtype}));
   nn::Conv2d conv2 = add("conv2", nn::Conv2d(32, 64, 3, {.padding = 1, .dtype = dtype}));
   nn::MaxPool2d pool = add("pool", nn::MaxPool2d(2));
-  nn::Linear fc = add("fc", nn::Linear(64 * 2 * 2, 10, {.dtype = dtype}));
+  nn::Linear fc = add("fc", nn::Linear(256, 10, {.dtype = dtype}));
   Tensor forward(Tensor x) override {
     x = pool(relu(conv1(x)));
     x = pool(relu(conv2(x)));
@@ -62,8 +62,8 @@ void expectGolden(const std::vector<double> &losses, const StateDict &file, DTyp
 }
 
 template <typename Model, typename Optimizer, typename Loss>
-std::vector<double> train(Model &model, Optimizer &optimizer, Loss loss, std::vector<std::pair<Tensor, Tensor>> batches,
-                          bool jitted) {
+std::vector<double> train(Model &model, Optimizer &optimizer, Loss loss,
+                          const std::vector<std::pair<Tensor, Tensor>> &batches, bool jitted) {
   auto body = [&](Tensor x, Tensor y) {
     optimizer.zero_grad();
     Tensor value = loss(model(x), y);
@@ -73,6 +73,7 @@ std::vector<double> train(Model &model, Optimizer &optimizer, Loss loss, std::ve
   };
   auto step = jit(body);
   std::vector<double> losses;
+  losses.reserve(batches.size());
   for (const auto &[x, y] : batches)
     losses.push_back((jitted ? step(x, y) : body(x, y)).item());
   return losses;
@@ -86,6 +87,7 @@ std::vector<std::pair<Tensor, Tensor>> digits(const StateDict &file, DType dtype
   TensorDataset all(tensor(read->images, {size, 1, 8, 8}).to(dtype), tensor(read->labels, {size}));
   std::vector<std::pair<Tensor, Tensor>> batches;
   Tensor indices = file.at("indices");
+  batches.reserve(size_t(indices.size(0)));
   for (int64_t i = 0; i < indices.size(0); ++i)
     batches.push_back(all.gather(indices[i].to_vector<int64_t>()));
   return batches;
@@ -104,7 +106,7 @@ std::vector<double> runMlp(DType dtype, bool jitted) {
 }
 
 template <typename Optimizer, typename Options>
-std::vector<double> runCnn(const std::string &name, Options options, DType dtype, bool jitted) {
+std::vector<double> runCnn(const std::string &name, const Options &options, DType dtype, bool jitted) {
   StateDict file = golden(name);
   SimpleCNN model(dtype);
   loadInitial(model, file, dtype);
@@ -153,9 +155,9 @@ TEST(FrontendGolden, StateDictsHavePyTorchsNamesAndOrder) {
   std::string lines;
   auto list = [&](const std::string &label, const nn::Module &model) {
     for (const auto &[name, tensor] : model.state_dict()) {
-      lines += label + " " + name + " f32[";
+      lines.append(label).append(" ").append(name).append(" f32[");
       for (int64_t i = 0; i < tensor.dim(); ++i)
-        lines += (i ? "," : "") + std::to_string(tensor.size(i));
+        lines.append(i ? "," : "").append(std::to_string(tensor.size(i)));
       lines += "]\n";
     }
   };

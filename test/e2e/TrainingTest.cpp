@@ -111,6 +111,7 @@ TEST(Training, PrintingAtEveryLineChangesNoBit) {
     };
     std::vector<float> losses;
     std::vector<Tensor> held;
+    held.reserve(5);
     for (int i = 0; i < 5; ++i) {
       optimizer.zero_grad();
       Tensor hidden = look(relu(look(model.fc1(x))));
@@ -185,6 +186,7 @@ TEST(Training, SeveralThreadsCallOneFunction) {
   }
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
+  threads.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     threads.emplace_back([&, i] {
       for (int k = 0; k < 200; ++k)

@@ -205,6 +205,7 @@ TEST(Jit, StructuredArgumentsAndResults) {
 TEST(Jit, OutputsAreNeverOverwrittenUnderAHandle) {
   auto f = jit([](Tensor x) { return x * 1; });
   std::vector<Tensor> kept;
+  kept.reserve(100);
   for (int i = 0; i < 100; ++i)
     kept.push_back(f(tensor({double(i)})));
   for (int i = 0; i < 100; ++i)
@@ -216,7 +217,7 @@ TEST(Jit, TheLoopOfTheReadme) {
     nn::Conv2d conv1 = add("conv1", nn::Conv2d(1, 4, 3, {.padding = 1}));
     nn::Conv2d conv2 = add("conv2", nn::Conv2d(4, 4, 3, {.padding = 1}));
     nn::MaxPool2d pool = add("pool", nn::MaxPool2d(2));
-    nn::Linear fc = add("fc", nn::Linear(4 * 2 * 2, 10));
+    nn::Linear fc = add("fc", nn::Linear(16, 10));
     Tensor forward(Tensor x) override {
       x = pool(relu(conv1(x)));
       x = pool(relu(conv2(x)));

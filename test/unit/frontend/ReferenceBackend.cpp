@@ -24,7 +24,7 @@ void loadAs(const void *data, dl::ReferenceTensor &tensor) {
     if (tensor.isFloat())
       tensor.floats[i] = value;
     else
-      tensor.integers[i] = value;
+      tensor.integers[i] = static_cast<int64_t>(value);
   }
 }
 
@@ -79,6 +79,7 @@ public:
     std::string message;
     ScopedDiagnosticHandler collect(&trace::context().mlir, [&](Diagnostic &fault) { message += fault.str(); });
     std::vector<dl::ReferenceTensor> values;
+    values.reserve(arguments.size());
     for (size_t i = 0; i < arguments.size(); ++i)
       values.push_back(load(program.inputs[i], arguments[i].data));
     dl::ReferenceState state;

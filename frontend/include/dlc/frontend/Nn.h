@@ -22,9 +22,10 @@ public:
 
 /// One number for both dims, or one each.
 struct Pair {
-  Pair(int64_t both) : values{both, both} {}
-  Pair(int64_t height, int64_t width) : values{height, width} {}
-  std::vector<int64_t> values;
+  Pair(int64_t both) : height(both), width(both) {}
+  Pair(int64_t height, int64_t width) : height(height), width(width) {}
+  std::vector<int64_t> list() const { return {height, width}; }
+  int64_t height, width;
 };
 
 /// Cross-correlation of [N, in, H, W]; weight [out, in, kh, kw] and bias [out] start uniform in ±1/√(in·kh·kw).
