@@ -110,6 +110,7 @@ TEST(Training, PrintingAtEveryLineChangesNoBit) {
       return tensor;
     };
     std::vector<float> losses;
+    losses.reserve(5);
     std::vector<Tensor> held;
     held.reserve(5);
     for (int i = 0; i < 5; ++i) {

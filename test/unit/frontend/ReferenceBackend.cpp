@@ -24,7 +24,7 @@ void loadAs(const void *data, dl::ReferenceTensor &tensor) {
     if (tensor.isFloat())
       tensor.floats[i] = value;
     else
-      tensor.integers[i] = static_cast<int64_t>(value);
+      tensor.integers[i] = static_cast<int64_t>(value); // NOLINT(bugprone-signed-char-misuse): i8 is signed
   }
 }
 
