@@ -59,7 +59,11 @@ bool fits(const Signature &signature, const Flat &arguments) {
     return false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const record::Impl *impl = arguments[i].get();
-    if (!impl || impl->type != signature.types[i] || arguments[i].requires_grad() != signature.requiresGrad[i])
+    if (!impl || impl->type != signature.types[i])
+      return false;
+    bool needsGradient = !impl->detached && (impl->storage->value()->requiresGrad ||
+                                             (impl->storage->leafData && impl->storage->leafData->requiresGrad));
+    if (needsGradient != signature.requiresGrad[i])
       return false;
   }
   return true;

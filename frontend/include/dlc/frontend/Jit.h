@@ -252,9 +252,11 @@ public:
     if (detail::isRecording()) // part of the function being recorded
       return shared->body(std::move(arguments)...);
     detail::Flat in, out;
-    (detail::flatten<std::decay_t<A>>(arguments, in), ...);
+    (give(std::move(arguments), in), ...);
     shared->function.call(in, out, {shared.get(), &run});
-    if constexpr (!std::is_void_v<R>) {
+    if constexpr (std::is_same_v<std::decay_t<R>, Tensor>) {
+      return std::move(out[0]);
+    } else if constexpr (!std::is_void_v<R>) {
       detail::FlatReader reader{out};
       return detail::unflatten<std::decay_t<R>>(reader);
     }
@@ -269,6 +271,14 @@ public:
   const detail::Function &function() const { return shared->function; }
 
 private:
+  template <typename T>
+  static void give(T &&argument, detail::Flat &in) {
+    if constexpr (std::is_same_v<std::decay_t<T>, Tensor>)
+      in.push(std::forward<T>(argument));
+    else
+      detail::flatten<std::decay_t<T>>(argument, in);
+  }
+
   struct Shared {
     template <typename F>
     Shared(F body, JitOptions options, Where where) : body(std::move(body)), function(std::move(options), where) {}
