@@ -202,6 +202,14 @@ TEST(Jit, StructuredArgumentsAndResults) {
   EXPECT_EQ(f.entries(), 2u);
 }
 
+TEST(Jit, ArgumentsByReferenceStayWithTheCaller) {
+  auto f = jit([](const Tensor &x, Tensor &y) { return x + y; });
+  Tensor a = tensor({1}), b = tensor({2});
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(f(a, b).item(), 3);
+  EXPECT_TRUE(a.defined() && b.defined());
+}
+
 TEST(Jit, OutputsAreNeverOverwrittenUnderAHandle) {
   auto f = jit([](Tensor x) { return x * 1; });
   std::vector<Tensor> kept;

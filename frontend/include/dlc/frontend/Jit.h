@@ -250,9 +250,9 @@ public:
 
   R operator()(A... arguments) const {
     if (detail::isRecording()) // part of the function being recorded
-      return shared->body(std::move(arguments)...);
+      return shared->body(std::forward<A>(arguments)...);
     detail::Flat in, out;
-    (give(std::move(arguments), in), ...);
+    (give(std::forward<A>(arguments), in), ...);
     shared->function.call(in, out, {shared.get(), &run});
     if constexpr (std::is_same_v<std::decay_t<R>, Tensor>) {
       return std::move(out[0]);
@@ -291,10 +291,11 @@ private:
     detail::FlatReader reader{in};
     // Braces keep the order of the parameters.
     std::tuple<std::decay_t<A>...> arguments{detail::unflatten<std::decay_t<A>>(reader)...};
+    auto call = [&](std::decay_t<A> &...values) -> R { return body(std::forward<A>(values)...); };
     if constexpr (std::is_void_v<R>)
-      std::apply(body, std::move(arguments));
+      std::apply(call, arguments);
     else
-      detail::flatten<std::decay_t<R>>(std::apply(body, std::move(arguments)), out);
+      detail::flatten<std::decay_t<R>>(std::apply(call, arguments), out);
   }
 
   std::shared_ptr<Shared> shared;
