@@ -1,7 +1,11 @@
 #pragma once
 
 #include "dlc/codegen/Compiler.h"
-#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir {
+class DialectRegistry;
+class ModuleOp;
+} // namespace mlir
 
 namespace dlc::codegen {
 
