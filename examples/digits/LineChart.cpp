@@ -24,16 +24,14 @@ constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - k
 /// A linear axis from 0, with ticks at multiples of 1, 2 or 5 times a power of ten.
 struct Axis {
   double limit = 1, step = 1;
-  int digits = 0;
+  int digits = 0, ticks = 0; // ticks at 0, step, … ticks * step
 
-  Axis(double largest, int ticks) {
-    if (!(largest > 0))
-      largest = 1;
-    double power = std::pow(10, std::floor(std::log10(largest / ticks)));
+  Axis(double largest, int mostTicks) : limit(largest > 0 ? largest : 1) {
+    double power = std::pow(10, std::floor(std::log10(limit / mostTicks)));
     for (double factor : {1.0, 2.0, 5.0, 10.0})
-      if (step = factor * power; largest / step <= ticks)
+      if (step = factor * power; limit / step <= mostTicks)
         break;
-    limit = largest;
+    ticks = int(limit / step + 1e-9);
     digits = std::max(0, -int(std::floor(std::log10(step) + 1e-9)));
   }
 };
@@ -72,11 +70,13 @@ std::string LineChart::svg() const {
                               "<rect width=\"%1$g\" height=\"%2$g\" fill=\"white\"/>\n",
                               kWidth, kHeight);
   out += text(kWidth / 2, 26, "middle", title, " font-size=\"16\"");
-  for (double y = 0; y <= yAxis.limit * (1 + 1e-9); y += yAxis.step) {
+  for (int i = 0; i <= yAxis.ticks; ++i) {
+    double y = i * yAxis.step;
     out += line(kLeft, toY(y), kWidth - kRight, toY(y), "#e5e5e5");
     out += text(kLeft - 8, toY(y) + 4, "end", formatted("%.*f", yAxis.digits, y));
   }
-  for (double x = 0; x <= xAxis.limit * (1 + 1e-9); x += xAxis.step) {
+  for (int i = 0; i <= xAxis.ticks; ++i) {
+    double x = i * xAxis.step;
     out += line(toX(x), kHeight - kBottom, toX(x), kHeight - kBottom + 5, "#333");
     out += text(toX(x), kHeight - kBottom + 20, "middle", formatted("%.*f", xAxis.digits, x));
   }

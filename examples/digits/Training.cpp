@@ -11,7 +11,7 @@ using namespace dlc;
 
 namespace {
 constexpr int64_t kBatch = 64;
-constexpr double kLearningRate = 0.03;
+constexpr double kLearningRate = 0.05;
 
 /// Half a cosine from the full rate down to 0.
 double rateOf(int epoch, int epochs) {

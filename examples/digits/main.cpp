@@ -5,7 +5,7 @@
 #include "dlc/runtime/Executable.h"
 #include "dlc/runtime/Npy.h"
 
-#include <chrono>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -17,6 +17,12 @@ struct Options {
   int epochs = 40;
 };
 
+/// Whether the text is a whole number above 0.
+bool readCount(const std::string &text, int &count) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return error == std::errc() && end == text.data() + text.size() && count > 0;
+}
+
 Options parse(int argc, char **argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -25,8 +31,8 @@ Options parse(int argc, char **argv) {
       options.data = argv[++i];
     } else if (flag == "--output" && i + 1 < argc) {
       options.output = argv[++i];
-    } else if (flag == "--epochs" && i + 1 < argc && std::atoi(argv[i + 1]) > 0) {
-      options.epochs = std::atoi(argv[++i]);
+    } else if (flag == "--epochs" && i + 1 < argc && readCount(argv[i + 1], options.epochs)) {
+      ++i;
     } else {
       std::fprintf(stderr, "usage: digits [--data digits.csv.gz] [--output FOLDER] [--epochs N]\n");
       std::exit(2);

@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
   }
   try {
     std::printf("{\"name\": \"dlc\", ");
-    found->second(argc > 2 ? std::atof(argv[2]) : 1);
+    found->second(argc > 2 ? std::strtod(argv[2], nullptr) : 1);
     std::printf("}\n");
     return 0;
   } catch (const Error &error) {

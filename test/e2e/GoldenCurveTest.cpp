@@ -26,6 +26,9 @@ struct Curve {
   const char *module;    ///< relative to the source tree
   const char *optimizer; ///< as for --train
   double momentum;
+
+  /// Names the test.
+  friend std::ostream &operator<<(std::ostream &out, const Curve &curve) { return out << curve.name; }
 };
 
 std::string sourcePath(const std::string &relative) { return std::string(DLC_SOURCE) + "/" + relative; }
