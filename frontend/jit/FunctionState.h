@@ -65,6 +65,15 @@ struct Entry {
   std::vector<record::ValueRef> constants;
   std::vector<std::array<char, 8>> numbers;
 
+  /// Calls so far, the recorded one included.
+  uint64_t calls = 1;
+  /// Numbers of the program text as they were recorded, in the order of the graph.
+  struct HostNumber {
+    double value;
+    record::Site site;
+  };
+  std::vector<HostNumber> hostNumbers;
+
   std::vector<std::shared_ptr<record::Variable>> written;
   std::vector<Output> outputs;
   std::vector<int64_t> outputStatics;
@@ -83,6 +92,13 @@ struct FunctionState {
 /// `results`, the call is done, and the entry only says so.
 std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &arguments, Flat &results, Body body,
                                    Signature signature);
+
+/// The same without compiling or running anything; everything is left as it was. `retraced` if the body needed a value.
+std::unique_ptr<Entry> recordAgain(FunctionState &function, const Flat &arguments, Body body);
+
+/// Whether the body still records what the entry was compiled from. If it does not from the start, a remark, and the
+/// entry is traced at every call; later, an Error, since calls in between may have used what was.
+bool checkEntry(FunctionState &function, Entry &entry, const Flat &arguments, Body body);
 
 /// One call of compiled code.
 void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::source_location &where);

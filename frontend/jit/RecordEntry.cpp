@@ -59,6 +59,13 @@ void rollBack(Recording &recording) {
   recording.trace.dirty.clear();
 }
 
+/// Of a recording that counts for nothing: also the host's facts.
+void discard(Recording &recording) {
+  for (auto undo = recording.undo.rbegin(); undo != recording.undo.rend(); ++undo)
+    (*undo)();
+  rollBack(recording);
+}
+
 void expire(Recording &recording) {
   std::string text = "jit: this value was recorded in " + recording.name + " (" + record::brief(recording.site) +
                      ") and not returned; it has no value outside";
@@ -164,13 +171,12 @@ void bindInputs(Entry &entry, const Recording &recording) {
   }
 }
 
-void compileEntry(FunctionState &function, Entry &entry, const Recording &recording) {
+void compileEntry(FunctionState &function, Entry &entry) {
   const record::Compiled &compiled = record::compiledFor(entry.graph, function.options.name, function.where);
   entry.runnable = compiled.runnable;
   entry.report.peak_bytes = entry.runnable->peakBytes();
   entry.program =
       record::toProgram(entry.graph, std::vector<bool>(entry.graph.numbers.size(), false), function.options.name);
-  bindInputs(entry, recording);
   record::Bound bound;
   record::bindNumbers(entry.graph, compiled, bound);
   entry.numbers = std::move(bound.numbers); // moving keeps the addresses
@@ -182,12 +188,37 @@ void compileEntry(FunctionState &function, Entry &entry, const Recording &record
   for (size_t i = 0; i < entry.graph.variables.size(); ++i)
     if (entry.graph.written[i])
       entry.written.push_back(entry.graph.variables[i]);
-  // The graph's nodes end with the recording.
-  entry.graph.nodes.clear();
-  entry.graph.numbers.clear();
-  entry.graph.outputs.clear();
-  entry.graph.written.clear();
-  entry.graph.inputs.clear();
+}
+
+/// The graph's nodes end with the recording.
+void dropNodes(record::Extracted &graph) {
+  graph.nodes.clear();
+  graph.numbers.clear();
+  graph.outputs.clear();
+  graph.written.clear();
+  graph.inputs.clear();
+}
+
+/// What the entry has to do, from what the body recorded and returned.
+void extractEntry(const FunctionState &function, Entry &entry, Recording &recording, const Flat &returned) {
+  Results wanted(recording, entry);
+  {
+    record::EnableGradScope off(false); // reading results records no fences
+    wanted.addReturned(returned, function.where);
+    wanted.addUpdates();
+    wanted.addLeaves(function.options.keep_grads, function.where);
+  }
+  entry.graph = record::extract(recording.trace, recording.arguments, std::move(wanted.values));
+  for (const record::Node *number : entry.graph.numbers)
+    entry.hostNumbers.push_back({*number->number, number->site});
+  bindInputs(entry, recording);
+}
+
+Flat begin(Recording &recording, const FunctionState &function, const Flat &arguments) {
+  recording.name = function.options.name;
+  recording.site = {function.where, nullptr};
+  recording.fullgraph = function.options.fullgraph;
+  return makeArguments(recording, arguments, function.where);
 }
 
 /// Ends the recording of this thread on every way out.
@@ -205,10 +236,7 @@ std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &argument
   auto entry = std::make_unique<Entry>();
   entry->signature = std::move(signature);
   Recording recording;
-  recording.name = function.options.name;
-  recording.site = {function.where, nullptr};
-  recording.fullgraph = function.options.fullgraph;
-  Flat inside = makeArguments(recording, arguments, function.where);
+  Flat inside = begin(recording, function, arguments);
   RecordingScope scope(recording);
   Flat returned;
   try {
@@ -219,21 +247,15 @@ std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &argument
       results = std::move(returned);
       return entry;
     }
-    Results wanted(recording, *entry);
-    {
-      record::EnableGradScope off(false); // reading results records no fences
-      wanted.addReturned(returned, function.where);
-      wanted.addUpdates();
-      wanted.addLeaves(function.options.keep_grads, function.where);
-    }
-    entry->graph = record::extract(recording.trace, recording.arguments, std::move(wanted.values));
+    extractEntry(function, *entry, recording, returned);
     auto traced = Clock::now();
-    compileEntry(function, *entry, recording);
+    compileEntry(function, *entry);
+    dropNodes(entry->graph);
     entry->report.trace_seconds = std::chrono::duration<double>(traced - start).count();
     entry->report.compile_seconds = std::chrono::duration<double>(Clock::now() - traced).count();
   } catch (...) {
     if (!recording.retraced) {
-      rollBack(recording);
+      discard(recording);
       expire(recording);
     }
     throw;
@@ -243,6 +265,33 @@ std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &argument
   entry->guards = std::move(recording.guards);
   entry->structure = record::structureEpoch();
   entry->rebinds = record::rebindEpoch();
+  return entry;
+}
+
+std::unique_ptr<Entry> recordAgain(FunctionState &function, const Flat &arguments, Body body) {
+  auto entry = std::make_unique<Entry>();
+  Recording recording;
+  Flat inside = begin(recording, function, arguments);
+  recording.checking = true;
+  RecordingScope scope(recording);
+  Flat returned;
+  auto end = [&] {
+    discard(recording);
+    expire(recording);
+    dropNodes(entry->graph);
+    entry->retraced = recording.retraced;
+  };
+  try {
+    body.run(body.self, inside, returned);
+    if (!recording.retraced)
+      extractEntry(function, *entry, recording, returned);
+  } catch (...) {
+    end();
+    if (!recording.retraced)
+      throw;
+    return entry;
+  }
+  end();
   return entry;
 }
 

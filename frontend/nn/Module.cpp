@@ -244,8 +244,11 @@ void Module::load_state_dict(const StateDict &state, LoadOptions options, Where 
 
 Module &Module::train(bool on) {
   node->walk("", [&](ModuleNode &part, const std::string &) {
-    if (part.training != on)
-      record::noteStructureChange();
+    if (part.training == on)
+      return;
+    if (record::Recording *recording = record::recording())
+      recording->undo.emplace_back([part = part.shared_from_this(), on] { part->training = !on; });
+    record::noteStructureChange();
     part.training = on;
   });
   return *this;

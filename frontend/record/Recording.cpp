@@ -71,6 +71,8 @@ void retrace(Recording &now, const std::source_location &line) {
          line);
   now.demanded = locate(line);
   now.retraced = true;
+  if (now.checking)
+    fail(ErrorKind::Jit, "jit: a value is needed while checking " + now.name, line);
   for (size_t i = 0; i < now.arguments.size(); ++i) {
     now.arguments[i]->state = Value::State::Concrete;
     now.arguments[i]->buffer = now.passed[i];

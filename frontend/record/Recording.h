@@ -53,6 +53,8 @@ struct Recording {
     std::optional<Site> used, spent;
   };
   std::vector<TouchedLeaf> leaves;
+  /// Puts back host facts that the body changed and a completed recording keeps; called last to first.
+  std::vector<std::function<void()>> undo;
   /// Anonymous tensors from outside that the body read, with their value then.
   struct Captured {
     Ref<Storage> storage;
@@ -63,6 +65,8 @@ struct Recording {
   bool retraced = false;
   Site demanded;
   bool fullgraph = false;
+  /// Nothing may run: demanding a value ends the body.
+  bool checking = false;
   bool keepGradients = false;
 };
 

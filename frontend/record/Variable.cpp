@@ -18,10 +18,20 @@ Generator &generator() {
   static Generator instance;
   return instance;
 }
+
+void noteGenerator(uint64_t seed, uint64_t next) {
+  if (record::Recording *now = record::recording())
+    now->undo.emplace_back([seed, next] {
+      std::lock_guard lock(generator().mutex);
+      generator().seed = seed;
+      generator().next = next;
+    });
+}
 } // namespace
 
 void manual_seed(uint64_t seed) {
   std::lock_guard lock(generator().mutex);
+  noteGenerator(generator().seed, generator().next);
   generator().seed = seed;
   generator().next = 0;
 }
@@ -30,6 +40,7 @@ namespace record {
 
 uint64_t nextRandomOffset(uint64_t &seed) {
   std::lock_guard lock(generator().mutex);
+  noteGenerator(generator().seed, generator().next);
   seed = generator().seed;
   return generator().next++;
 }

@@ -71,6 +71,8 @@ ValueRef valueOf(const Tensor &tensor, const std::source_location &where) {
   if (!self.chain.empty()) {
     bool fits = self.cachedBase == base && self.cached && isReadable(*self.cached) &&
                 (self.cached->requiresGrad == base->requiresGrad || !gradEnabled());
+    if (fits && recording()) // what was read outside does not follow its base
+      fits = self.cached->state != Value::State::Concrete;
     // Which part of a data set a view shows is no fact of the graph: it would compile anew for each.
     bool outside = base->state == Value::State::Concrete && !threadState().recording;
     if (!fits && outside && (!base->requiresGrad || !gradEnabled())) {

@@ -59,10 +59,12 @@ TEST(Jit, AStepEqualsDefineByRunBitForBit) {
 
 TEST(Jit, TheBodyIsNotRunAgain) {
   int runs = 0;
-  auto f = jit([&](Tensor x) {
-    ++runs;
-    return x * 2;
-  });
+  auto f = jit(
+      [&](Tensor x) {
+        ++runs;
+        return x * 2;
+      },
+      {.check = false});
   for (int i = 0; i < 4; ++i)
     EXPECT_EQ(f(tensor({1, double(i)})).to_vector<float>(), (Floats{2, 2.f * i}));
   EXPECT_EQ(runs, 1);
@@ -262,4 +264,159 @@ TEST(Jit, ReportsEachEntry) {
     EXPECT_GT(twice.report(entry).compile_seconds, 0) << entry;
   }
   EXPECT_ERROR("report: twice has no such compiled entry; call it first", twice.report(2));
+}
+
+TEST(JitCheck, RecordsAgainAtCallsThatArePowersOfTwo) {
+  std::vector<int> calls;
+  int call = 0;
+  auto f = jit([&](Tensor x) {
+    calls.push_back(call);
+    return x * 2;
+  });
+  int64_t compiled = 0;
+  for (call = 1; call <= 20; ++call) {
+    EXPECT_EQ(f(tensor({double(call)})).item(), 2 * call);
+    if (call == 1)
+      compiled = dlc::testing::compile_count();
+  }
+  EXPECT_EQ(calls, (std::vector<int>{1, 2, 4, 8, 16}));
+  EXPECT_EQ(f.entries(), 1u);
+  EXPECT_EQ(dlc::testing::compile_count(), compiled);
+}
+
+TEST(JitCheck, LeavesStateBitForBit) {
+  auto run = [](bool check) {
+    manual_seed(1);
+    Net model;
+    Tensor total = zeros({});
+    optim::AdamW optimizer(model.parameters(), {.lr = 0.01});
+    auto step = jit(
+        [&](Tensor x, Tensor y) {
+          optimizer.zero_grad();
+          Tensor loss = nn::cross_entropy(model(x), y);
+          loss.backward();
+          optimizer.step();
+          total += loss;
+          return loss;
+        },
+        {.keep_grads = true, .check = check});
+    Floats all;
+    auto add = [&](const Tensor &tensor) {
+      for (float value : tensor.to_vector<float>())
+        all.push_back(value);
+    };
+    for (int i = 0; i < 9; ++i) {
+      add(step(inputs(i), targets()));
+      add(total);
+      for (const auto &parameter : model.parameters()) {
+        add(parameter);
+        add(parameter.grad());
+      }
+      for (const auto &[name, tensor] : optimizer.state_dict())
+        add(tensor.to(f32));
+    }
+    EXPECT_TRUE(model.is_training());
+    add(rand({3}));
+    return all;
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+TEST(JitCheck, LeavesModuleFlagsAndTheGenerator) {
+  Net model;
+  auto f = jit([&](Tensor x) {
+    model.eval();
+    nn::Linear unused(2, 2);
+    return x * 2;
+  });
+  f(tensor({1}));
+  model.train();
+  manual_seed(5);
+  f(tensor({1}));
+  EXPECT_TRUE(model.is_training());
+  Floats drawn = rand({4}).to_vector<float>();
+  manual_seed(5);
+  EXPECT_EQ(rand({4}).to_vector<float>(), drawn);
+  EXPECT_EQ(f.entries(), 1u);
+}
+
+TEST(JitCheck, ANumberThatChangesAtOnceIsTracedAtEveryCall) {
+  remarks.clear();
+  set_remark_handler(collect);
+  double factor = 0;
+  unsigned line = 0;
+  auto f = jit(
+      [&](Tensor x) {
+        line = __LINE__ + 1;
+        return x * factor;
+      },
+      {.name = "scale"});
+  for (int i = 1; i <= 10; ++i) {
+    factor = i;
+    EXPECT_EQ(f(tensor({3})).item(), 3 * i);
+  }
+  EXPECT_NE(remarks.find("jit: number captured at JitTest.cpp:" + std::to_string(line) +
+                         " was 1 when compiled, is 2 now; scale is traced again at every call"),
+            std::string::npos)
+      << remarks;
+  set_remark_handler(nullptr);
+}
+
+TEST(JitCheck, ANumberThatChangesLaterIsAnError) {
+  Tensor w = tensor({1, 2}), x = tensor({1, 1});
+  double rate = 0.1;
+  unsigned line = 0;
+  auto step = jit([&](Tensor x) {
+    line = __LINE__ + 1;
+    w -= x * rate;
+  });
+  for (int call = 1; call <= 15; ++call) {
+    if (call == 9)
+      rate = 0.05;
+    step(x);
+  }
+  Floats before = w.to_vector<float>();
+  for (int i = 0; i < 2; ++i)
+    try {
+      step(x);
+      ADD_FAILURE() << "no error";
+    } catch (const Error &error) {
+      EXPECT_EQ(error.kind(), ErrorKind::StaleCapture);
+      EXPECT_EQ(error.message(), "jit: number captured at JitTest.cpp:" + std::to_string(line) +
+                                     " was 0.1 when compiled, is 0.05 now; calls 9 to 15 may have used 0.1. Use "
+                                     "dlc::Scalar or a parameter");
+      EXPECT_EQ(w.to_vector<float>(), before);
+    }
+  rate = 0.1;
+  step(x);
+  EXPECT_FLOAT_EQ(w.to_vector<float>()[0], before[0] - 0.1f);
+}
+
+TEST(JitCheck, ADifferentPathIsFound) {
+  bool twice = false;
+  auto body = [&](Tensor x) {
+    if (twice)
+      x = x * 2;
+    if (twice && x.sum().item() < 0)
+      x = x * 3;
+    return x + 1;
+  };
+  set_remark_handler(nullptr);
+  auto early = jit(body);
+  EXPECT_EQ(early(tensor({1})).item(), 2);
+  twice = true;
+  EXPECT_EQ(early(tensor({1})).item(), 3);
+  EXPECT_EQ(early(tensor({-1})).item(), -5);
+  twice = false;
+  auto late = jit(body, {.name = "late"});
+  for (int call = 1; call <= 3; ++call)
+    late(tensor({1}));
+  twice = true;
+  try {
+    late(tensor({1}));
+    ADD_FAILURE() << "no error";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.message(), "jit: late was compiled from other operations or tensors than it records now; call 3 "
+                               "may have used the former ones. Use dlc::Scalar or a parameter");
+  }
 }

@@ -21,6 +21,8 @@ struct JitOptions {
   bool fullgraph = false;
   /// Gradients that an optimizer used stay readable after the call.
   bool keep_grads = false;
+  /// Calls 2, 4, 8, … of an entry record the body again and compare; DLC_JIT_CHECK=0 turns this off everywhere.
+  bool check = true;
 };
 
 /// What making a compiled entry took, and the memory it needs.
@@ -240,7 +242,8 @@ template <typename Signature>
 class Jitted;
 
 /// A function recorded once for each signature and run as compiled code from then on. Copies share what is compiled.
-/// The body runs an unspecified number of times, at least once a signature.
+/// The body runs an unspecified number of times, at least once a signature. A C++ number it captured by reference and
+/// that has changed is found by a check (ErrorKind::StaleCapture).
 template <typename R, typename... A>
 class Jitted<R(A...)> {
 public:
