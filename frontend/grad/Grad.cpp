@@ -276,6 +276,8 @@ Tensor &Tensor::requires_grad_(bool value, Where where) {
   record::noteStructureChange();
   ValueRef before = storage.value();
   if (storage.variable && before == storage.variable->state) {
+    if (!record::recording())
+      record::keepOldValue(*storage.variable, before);
     record::adoptState(storage);
   } else if (before->state == Value::State::Concrete) {
     ValueRef now = record::concrete(before->type, before->buffer);

@@ -27,8 +27,19 @@ Recording::Recording() {
   trace.recording = this;
 }
 
+/// Whether gradients flow into the tensor is a fact that steered the recording.
+static void guardRequiresGrad(Recording &now, Storage &storage) {
+  if (!storage.leafData || !now.guardedLeaves.insert(&storage).second)
+    return;
+  now.guards.push_back([owner = Ref<Storage>(&storage), flows = storage.leafData->requiresGrad] {
+    return owner->leaf().requiresGrad == flows;
+  });
+}
+
 void noteRead(Storage &storage, const std::source_location &) {
   Recording *now = recording();
+  if (now && storage.birth != now->number)
+    guardRequiresGrad(*now, storage);
   if (!now || storage.variable || storage.birth == now->number || contains(now->captured, storage))
     return;
   if (storage.value()->state != Value::State::Concrete)

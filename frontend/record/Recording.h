@@ -4,6 +4,7 @@
 #include "record/Trace.h"
 
 #include <functional>
+#include <set>
 
 namespace dlc::record {
 
@@ -39,6 +40,8 @@ struct Recording {
   std::vector<ValueRef> arguments;
   std::vector<std::shared_ptr<Buffer>> passed;
   std::vector<Guard> guards;
+  /// Leaves whose `requires_grad` has a guard.
+  std::set<const Storage *> guardedLeaves;
   /// Storages from outside that the body changed, with their value before.
   struct Touched {
     Ref<Storage> storage;

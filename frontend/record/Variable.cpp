@@ -134,19 +134,23 @@ Ref<Storage> makeVariable(std::shared_ptr<Variable> variable) {
   return storage;
 }
 
+bool keepOldValue(Variable &variable, const ValueRef &before) {
+  if (!before->external(3)) // the variable, its storage, the caller
+    return false;
+  before->buffer = Buffer::allocate(variable.type->bytes);
+  std::memcpy(before->buffer->data, variable.data(), static_cast<size_t>(variable.type->bytes));
+  before->state = Value::State::Concrete;
+  return true;
+}
+
 void hostWrite(Variable &variable, const void *data, const std::source_location &where) {
   if (threadState().recording)
     retrace(*threadState().recording, where);
   cut(where);
   void *memory = variable.data();
   ValueRef before = variable.state;
-  if (before->external(3)) { // the variable, its storage, here
-    before->buffer = Buffer::allocate(variable.type->bytes);
-    std::memcpy(before->buffer->data, memory, static_cast<size_t>(variable.type->bytes));
-    before->state = Value::State::Concrete;
-  } else {
+  if (!keepOldValue(variable, before))
     before->state = Value::State::Expired;
-  }
   before->obstacle = std::make_unique<Obstacle>(Obstacle{Obstacle::Overwritten, variable.name(), locate(where), {}});
   std::memcpy(memory, data, static_cast<size_t>(variable.type->bytes));
   variable.pristine = false;

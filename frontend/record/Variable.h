@@ -59,6 +59,9 @@ void placeAlone(Variable &variable);
 ValueRef stateValue(const std::shared_ptr<Variable> &variable);
 /// The storage's value is again what the arena holds.
 void adoptState(Storage &storage);
+/// Before the state goes on under another value: an old one that somebody still holds gets memory of its own. False
+/// when nobody does.
+bool keepOldValue(Variable &variable, const ValueRef &before);
 /// Writes the variable's memory from the host: what reads it runs first, old values that somebody holds are copied.
 void hostWrite(Variable &variable, const void *data, const std::source_location &where);
 

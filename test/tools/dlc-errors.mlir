@@ -4,6 +4,8 @@
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/types.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=TYPES
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/unused.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=UNUSED
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/empty.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/half.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=HALF
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/unranked.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=UNRANKED
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/none.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/good.mlir --cpu z80 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=CPU
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/good.mlir --print-ir-after dl-fusion -o %t/m.so 2>&1 | FileCheck %s --check-prefix=PASS
@@ -16,6 +18,8 @@
 // TYPES: types.mlir:2:{{[0-9]+}}: error: {{.*}}tensor<4xf32>{{.*}}tensor<5xf32>
 // UNUSED: unused.mlir:3:{{[0-9]+}}: error:
 // EMPTY: no entry: mark a func.func with the attribute dl.entry
+// HALF: half.mlir:1:1: error: {{.*}}tensors of f64, f32, i64, i32, i8 or i1 with a static shape, got 'tensor<3xf16>'
+// UNRANKED: unranked.mlir:1:1: error: {{.*}}got 'tensor<*xf32>'
 // NONE: none.mlir: expected a file with MLIR text, found none
 // CPU: unknown cpu 'z80'; expected host, x86-64-v3 or x86-64-v4
 // PASS: no pass is named 'dl-fusion'
@@ -44,6 +48,14 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.entry} {
 //--- empty.mlir
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
+}
+//--- half.mlir
+func.func @f(%x: tensor<3xf16>) -> tensor<3xf16> attributes {dl.entry} {
+  return %x : tensor<3xf16>
+}
+//--- unranked.mlir
+func.func @f(%x: tensor<*xf32>) -> tensor<*xf32> attributes {dl.entry} {
+  return %x : tensor<*xf32>
 }
 //--- good.mlir
 func.func @f(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {dl.entry} {

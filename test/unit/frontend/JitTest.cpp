@@ -57,6 +57,30 @@ TEST(Jit, AStepEqualsDefineByRunBitForBit) {
   EXPECT_EQ(step.entries(), 1u);
 }
 
+// A frozen parameter must stay as it is, also in a function that was compiled before it was frozen.
+TEST(Jit, FreezingIsAFactThatSteersTheStep) {
+  manual_seed(2);
+  Net model;
+  optim::SGD optimizer(model.parameters(), {.lr = 0.1});
+  auto step = jit([&](Tensor x, Tensor y) {
+    optimizer.zero_grad();
+    Tensor loss = nn::cross_entropy(model(x), y);
+    loss.backward();
+    optimizer.step();
+    return loss;
+  });
+  step(inputs(0), targets());
+  Tensor before = model.fc1.weight.clone();
+  model.fc1.weight.requires_grad_(false);
+  step(inputs(0), targets());
+  EXPECT_TRUE(sameBits(model.fc1.weight, before));
+  EXPECT_EQ(step.entries(), 2u);
+  model.fc1.weight.requires_grad_(true);
+  step(inputs(0), targets());
+  EXPECT_FALSE(sameBits(model.fc1.weight, before));
+  EXPECT_EQ(step.entries(), 2u);
+}
+
 TEST(Jit, TheBodyIsNotRunAgain) {
   int runs = 0;
   auto f = jit(
