@@ -1,5 +1,6 @@
 #include "contraction/Convolution.h"
 #include "contraction/PlaneCopy.h"
+#include "contraction/TileLimits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -10,7 +11,6 @@ namespace dlc::codegen {
 
 namespace {
 
-constexpr double kNanosecondsPerMultiplyAdd = 0.05;
 // Up to so many (channel, tap) pairs each tile's rows are written out; above, tiles loop over channels at one tap.
 constexpr int64_t kFewRows = 48;
 
@@ -25,19 +25,12 @@ struct WeightGradPlan {
 
   WeightGradPlan(const dl::ConvDims &dims, int64_t elementBytes, const CpuTraits &traits) : dims(dims) {
     taps = dims.kernel[0] * dims.kernel[1];
-    int64_t fitting = int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(dims.outChannels, 2))));
-    lanes = std::min(traits.vectorBytes / elementBytes, fitting);
+    lanes = lanesFor(dims.outChannels, elementBytes, traits);
     paddedChannels = int64_t(llvm::alignTo(uint64_t(dims.outChannels), uint64_t(lanes)));
     bool few = rowCount() <= kFewRows;
     vectors = !few && paddedChannels % (2 * lanes) == 0 ? 2 : 1;
-    int64_t registers = traits.vectorBytes >= 64 ? 32 : 16;
-    mostRows = std::min<int64_t>((registers - 2 - vectors) / vectors, 12);
-    for (int axis : {0, 1}) {
-      padding.from[axis] = dims.in[axis];
-      padding.to[axis] = dims.in[axis] + dims.paddingLo[axis] + dims.paddingHi[axis];
-      padding.lower[axis] = dims.paddingLo[axis];
-      padding.step[axis] = 1;
-    }
+    mostRows = mostTileRows(vectors, traits);
+    padding = PlaneSpread::padding(dims);
     plane = padding.to[0] * padding.to[1];
     copyInput = !padding.isIdentity();
     auto aligned = [](int64_t size) { return int64_t(llvm::alignTo(uint64_t(size), 64)); };

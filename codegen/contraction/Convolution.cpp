@@ -1,6 +1,7 @@
 #include "contraction/Convolution.h"
 
 #include "contraction/PlaneCopy.h"
+#include "contraction/TileLimits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -11,33 +12,8 @@ namespace dlc::codegen {
 
 namespace {
 
-constexpr double kNanosecondsPerMultiplyAdd = 0.05;
-constexpr int64_t kShareable = 4; // images that make a loop worth splitting on its own
-
 int64_t taps(const dl::ConvDims &dims) { return dims.kernel[0] * dims.kernel[1]; }
 int64_t alignBytes(int64_t bytes) { return int64_t(llvm::alignTo(uint64_t(bytes), 64)); }
-
-int64_t lanesFor(int64_t extent, int64_t elementBytes, const CpuTraits &traits) {
-  int64_t fitting = int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(extent, 2))));
-  return std::min(traits.vectorBytes / elementBytes, fitting);
-}
-
-// Accumulator rows that leave room for `vectors` columns and one broadcast.
-int64_t mostRows(int64_t vectors, const CpuTraits &traits) {
-  int64_t registers = traits.vectorBytes >= 64 ? 32 : 16;
-  return std::min<int64_t>((registers - 2 - vectors) / vectors, 12);
-}
-
-PlaneSpread paddingOf(const dl::ConvDims &dims) {
-  PlaneSpread spread{};
-  for (int axis : {0, 1}) {
-    spread.from[axis] = dims.in[axis];
-    spread.to[axis] = dims.in[axis] + dims.paddingLo[axis] + dims.paddingHi[axis];
-    spread.lower[axis] = dims.paddingLo[axis];
-    spread.step[axis] = 1;
-  }
-  return spread;
-}
 
 /// What the forward core reads: planes of `spread.to` in workspace, or the operand itself where nothing changes.
 struct CoreInput {
@@ -190,8 +166,8 @@ ForwardPlan ForwardPlan::of(const dl::ConvDims &dims, int64_t elementBytes, cons
   plan.vectorsPerRow = int64_t(llvm::divideCeil(uint64_t(dims.out[1]), uint64_t(plan.lanes)));
   plan.imageRows = plan.vectorsPerRow == 1 ? 2 : 1;
   plan.rowGroups = TileSplit::of(dims.out[0], plan.imageRows);
-  plan.channels = TileSplit::of(dims.outChannels, mostRows(2, traits));
-  PlaneSpread padding = paddingOf(dims);
+  plan.channels = TileSplit::of(dims.outChannels, mostTileRows(2, traits));
+  PlaneSpread padding = PlaneSpread::padding(dims);
   // Strided vector reads may touch an element behind the last: workspace has slack there, an operand has not.
   plan.copyInput = !padding.isIdentity() || dims.stride[1] != 1;
   plan.padded[0] = padding.to[0];
@@ -212,7 +188,7 @@ int64_t forwardWorkspaceBytes(const dl::ConvDims &dims, int64_t elementBytes, co
 void emitConvForward(KernelBuilder &kernel, const dl::ConvDims &dims, const CpuTraits &traits, Type element,
                      unsigned input, unsigned weight, EpilogueFn epilogue) {
   ForwardPlan plan = ForwardPlan::of(dims, element.getIntOrFloatBitWidth() / 8, traits);
-  ForwardEmitter(kernel, plan, element, {input, paddingOf(dims), 0}, {weight, false, 0}, epilogue).run();
+  ForwardEmitter(kernel, plan, element, {input, PlaneSpread::padding(dims), 0}, {weight, false, 0}, epilogue).run();
 }
 
 int64_t inputGradWorkspaceBytes(const dl::ConvDims &dims, int64_t elementBytes, const CpuTraits &traits) {

@@ -1,5 +1,7 @@
 #include "contraction/MatrixProduct.h"
 
+#include "contraction/TileLimits.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -17,11 +19,6 @@ namespace {
 dl::ContractionAxis axisOf(ArrayRef<dl::ContractionAxis> axes) {
   return axes.empty() ? dl::ContractionAxis{1, 0, 0, 0} : axes.front();
 }
-
-// About 20 multiply-adds a nanosecond and core.
-constexpr double kNanosecondsPerMultiplyAdd = 0.05;
-// Units of work that make a loop worth splitting on its own.
-constexpr int64_t kShareable = 4;
 
 /// Emission of one product: positions of elements by the plan's roles (after a swap, rows are rhs).
 class ProductEmitter {
@@ -194,13 +191,9 @@ MatrixProductPlan MatrixProductPlan::of(const dl::ContractionDims &dims, int64_t
   plan.k = plan.kAxis.extent;
   plan.blockExtent = contractionBlock(plan.k);
 
-  int64_t widest = traits.vectorBytes / elementBytes;
-  plan.lanes = std::max<int64_t>(2, std::min<int64_t>(widest, int64_t(llvm::PowerOf2Ceil(uint64_t(plan.n)))));
+  plan.lanes = lanesFor(plan.n, elementBytes, traits);
   plan.vectors = plan.n > plan.lanes ? 2 : 1;
-  // Accumulators, one row of column vectors and one broadcast must fit 16 registers, or 32 with 64-byte vectors.
-  int64_t registers = traits.vectorBytes >= 64 ? 32 : 16;
-  int64_t most = std::min<int64_t>((registers - 2 - plan.vectors) / plan.vectors, 12);
-  plan.rows = TileSplit::of(plan.m, most);
+  plan.rows = TileSplit::of(plan.m, mostTileRows(plan.vectors, traits));
   int64_t stride = plan.swapped ? plan.nAxis.lhsStride : plan.nAxis.rhsStride;
   plan.packColumns = stride != 1 && plan.n > 1;
   return plan;

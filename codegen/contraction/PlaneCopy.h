@@ -1,6 +1,7 @@
 #pragma once
 
 #include "contraction/RegisterTile.h"
+#include "dlc/ir/ConvDims.h"
 
 namespace dlc::codegen {
 
@@ -11,6 +12,18 @@ struct PlaneSpread {
   int64_t to[2];
   int64_t lower[2];
   int64_t step[2];
+
+  /// The input of a convolution inside its padding.
+  static PlaneSpread padding(const dl::ConvDims &dims) {
+    PlaneSpread spread{};
+    for (int axis : {0, 1}) {
+      spread.from[axis] = dims.in[axis];
+      spread.to[axis] = dims.in[axis] + dims.paddingLo[axis] + dims.paddingHi[axis];
+      spread.lower[axis] = dims.paddingLo[axis];
+      spread.step[axis] = 1;
+    }
+    return spread;
+  }
 
   bool isIdentity() const {
     return from[0] == to[0] && from[1] == to[1] && lower[0] == 0 && lower[1] == 0 && step[0] == 1 && step[1] == 1;
