@@ -6,6 +6,7 @@
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/empty.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/half.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=HALF
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/unranked.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=UNRANKED
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/names.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=NAMES
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/none.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/good.mlir --cpu z80 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=CPU
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/good.mlir --print-ir-after dl-fusion -o %t/m.so 2>&1 | FileCheck %s --check-prefix=PASS
@@ -20,6 +21,7 @@
 // EMPTY: no entry: mark a func.func with the attribute dl.entry
 // HALF: half.mlir:1:1: error: {{.*}}tensors of f64, f32, i64, i32, i8 or i1 with a static shape, got 'tensor<3xf16>'
 // UNRANKED: unranked.mlir:1:1: error: {{.*}}got 'tensor<*xf32>'
+// NAMES: names.mlir:1:1: error: expects different names of the arguments of 'f', got two 'x'
 // NONE: none.mlir: expected a file with MLIR text, found none
 // CPU: unknown cpu 'z80'; expected host, x86-64-v3 or x86-64-v4
 // PASS: no pass is named 'dl-fusion'
@@ -56,6 +58,10 @@ func.func @f(%x: tensor<3xf16>) -> tensor<3xf16> attributes {dl.entry} {
 //--- unranked.mlir
 func.func @f(%x: tensor<*xf32>) -> tensor<*xf32> attributes {dl.entry} {
   return %x : tensor<*xf32>
+}
+//--- names.mlir
+func.func @f(%a: tensor<3xf32> {dl.name = "x"}, %b: tensor<3xf32> {dl.name = "x"}) -> tensor<3xf32> attributes {dl.entry} {
+  return %a : tensor<3xf32>
 }
 //--- good.mlir
 func.func @f(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {dl.entry} {

@@ -6,6 +6,7 @@
 // RUN: not dlc run %t.so 2>&1 | FileCheck %s --check-prefix=ENTRY
 // RUN: not dlc run %t.so --entry step --set speed=1 2>&1 | FileCheck %s --check-prefix=SETTING
 // RUN: not dlc run %t.so --entry scale 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: not dlc run %t.so --entry step --output %t.npy --output %t.npy 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not dlc run %t.so --entry step --state %s 2>&1 | FileCheck %s --check-prefix=STATE
 
 // 8 * 0.5 = 4; then 8 * 0.25^3 = 0.125 with another rate; a resumed run goes on from 4.
@@ -18,6 +19,7 @@
 // ENTRY: dlc: expected --entry, one of: step, scale
 // SETTING: dlc: no hyper-parameter 'speed'; there are: opt.rate
 // MISSING: dlc: missing --input for argument 'x', f32[4]
+// TWICE: --output: two results would be written to
 // STATE: dlc-run.mlir: {{.*}}header
 
 dl.variable @weight : tensor<f32> role(parameter) init(#dl.constant<8.0>)

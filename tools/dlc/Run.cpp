@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -51,6 +52,14 @@ StatusOr<std::vector<std::string>> placeFiles(const std::vector<std::string> &gi
     files[index] = text.substr(equals == std::string::npos ? 0 : equals + 1);
   }
   return files;
+}
+
+std::optional<std::string> findTwice(std::vector<std::string> files) {
+  std::sort(files.begin(), files.end());
+  for (size_t i = 1; i < files.size(); ++i)
+    if (!files[i].empty() && files[i] == files[i - 1])
+      return files[i];
+  return std::nullopt;
 }
 
 /// The variable a --set names: in full, or by the part after the last dot where only one hyper-parameter has it.
@@ -138,6 +147,9 @@ Status run(const RunArguments &arguments) {
   const EntryInfo &entry = (*executable)->manifest().entries[*index];
   StatusOr<std::vector<std::string>> inputs = placeFiles(arguments.inputs, entry.arguments, "argument");
   StatusOr<std::vector<std::string>> outputs = placeFiles(arguments.outputs, entry.results, "result");
+  if (outputs.ok())
+    if (std::optional<std::string> twice = findTwice(*outputs))
+      return invalid("--output: two results would be written to " + *twice);
   for (const Status &status : {inputs.status(), outputs.status()})
     if (!status.ok())
       return status;
