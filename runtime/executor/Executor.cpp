@@ -14,6 +14,6 @@ static int32_t fail(DlcExecutor *executor, int32_t code, uint32_t site, int64_t 
   return code;
 }
 
-const DlcApi kCpuApi = {DLC_ABI_VERSION, sizeof(DlcApi), parallelFor, fail};
+const DlcApi kCpuApi = {DLC_ABI_VERSION, sizeof(DlcApi), parallelFor, fail, nullptr, nullptr};
 
 } // namespace dlc

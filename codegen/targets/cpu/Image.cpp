@@ -14,7 +14,8 @@ using namespace dlc::codegen;
 
 // The layout of the table below is that of DlcImage.
 static_assert(offsetof(DlcImage, manifest) == 8 && offsetof(DlcImage, manifestBytes) == 16 &&
-              offsetof(DlcImage, entries) == 24 && offsetof(DlcImage, initial) == 32 && sizeof(DlcImage) == 48);
+              offsetof(DlcImage, entries) == 24 && offsetof(DlcImage, initial) == 32 &&
+              offsetof(DlcImage, deviceEntries) == 48 && sizeof(DlcImage) == 88);
 
 namespace {
 
@@ -120,13 +121,14 @@ StatusOr<std::string> dlc::codegen::emitImageObject(const ImageTable &table, con
   for (const std::string &symbol : table.entrySymbols)
     entries.push_back(hidden(llvm::Function::Create(entryType, llvm::GlobalValue::ExternalLinkage, symbol, module)));
   auto *entryArray = llvm::ConstantArray::get(llvm::ArrayType::get(pointer, entries.size()), entries);
-  llvm::Constant *initial = llvm::ConstantPointerNull::get(pointer);
+  llvm::Constant *none = llvm::ConstantPointerNull::get(pointer), *initial = none;
   if (table.initialBytes)
     initial = external(kInitialSymbol);
   auto *image = llvm::ConstantStruct::getAnon(
       {llvm::ConstantInt::get(word, DLC_ABI_VERSION), llvm::ConstantInt::get(word, entries.size()),
        external(kManifestSymbol), llvm::ConstantInt::get(size, table.manifestBytes), constant(entryArray, "entries"),
-       initial, llvm::ConstantInt::get(size, table.initialBytes)});
+       initial, llvm::ConstantInt::get(size, table.initialBytes), none, none, llvm::ConstantInt::get(size, 0), none,
+       none});
 
   auto *function = llvm::Function::Create(llvm::FunctionType::get(pointer, false), llvm::GlobalValue::ExternalLinkage,
                                           "dlc_image_v1", module);

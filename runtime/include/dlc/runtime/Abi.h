@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* major << 16 | minor. Major: layout. Minor: entries appended to a table or struct. */
-#define DLC_ABI_VERSION ((1u << 16) | 0u)
+#define DLC_ABI_VERSION ((1u << 16) | 1u)
 
 typedef struct DlcBuffer {
   void *data;
@@ -29,6 +29,11 @@ typedef struct DlcApi {
                       const int64_t *dims);
   /* Records an error at a site of the manifest; returns code, which the entry returns in turn. */
   int32_t (*fail)(struct DlcExecutor *, int32_t code, uint32_t site, int64_t detail);
+  /* Starts a kernel, by index of the manifest's "kernels", on the executor's stream. `pointers` are its operands in
+   * device memory, read before this returns. 0 or a DlcCode. */
+  int32_t (*launch)(struct DlcExecutor *, uint32_t kernel, void *const *pointers);
+  /* Copies between two buffers of the device, in the order of the stream. 0 or a DlcCode. */
+  int32_t (*copy)(struct DlcExecutor *, void *to, const void *from, int64_t bytes);
 } DlcApi;
 
 /* One call of an entry. */
@@ -47,14 +52,33 @@ enum DlcCode { DLC_OK, DLC_INVALID_ARGUMENT, DLC_OUT_OF_MEMORY, DLC_INTERNAL };
 /* 0 or a DlcCode; the text is in the executor. */
 typedef int32_t (*DlcEntry)(const DlcFrame *);
 
+/* Kernels for one kind of device. */
+typedef struct DlcDeviceCode {
+  const char *target; /* "sm_90" */
+  const char *format; /* "ptx", "cubin" */
+  const void *data;
+  uint64_t bytes;
+} DlcDeviceCode;
+
+struct DlcSimApi; /* SimAbi.h */
+
+/* One thread of a kernel's grid on the simulated device; `pointers` are the kernel's operands. */
+typedef void (*DlcSimKernel)(void *const *pointers);
+
 /* What a compiled module exports, in an artifact through the one symbol `dlc_image_v1`. */
 typedef struct DlcImage {
   uint32_t abi, entryCount;
   const char *manifest; /* JSON, UTF-8 */
   uint64_t manifestBytes;
-  const DlcEntry *entries; /* by index of the manifest's "entries" */
+  const DlcEntry *entries; /* by index of the manifest's "entries"; null: not compiled for the cpu */
   const void *initial;     /* given initial values of variables; offsets are in the manifest */
   uint64_t initialBytes;
+  /* Since ABI 1.1: the same entries for devices with kernels of their own; null: not compiled for any. */
+  const DlcEntry *deviceEntries;
+  const DlcDeviceCode *deviceCode;
+  uint64_t deviceCodeCount;
+  const DlcSimKernel *simKernels;  /* by index of the manifest's "kernels"; null: not compiled for sim */
+  const struct DlcSimApi **simApi; /* where those kernels find their services: set before the first launch */
 } DlcImage;
 
 typedef const DlcImage *(*DlcImageFunction)(void);

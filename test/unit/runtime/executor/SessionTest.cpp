@@ -61,7 +61,18 @@ StatusOr<std::shared_ptr<const Executable>> makeExecutable(const Manifest &manif
   };
   auto owned = std::make_shared<Owned>();
   owned->text = manifest.toJson();
-  owned->image = {DLC_ABI_VERSION, 2, owned->text.data(), owned->text.size(), kEntries, kInitial.data(), 16};
+  owned->image = {DLC_ABI_VERSION,
+                  2,
+                  owned->text.data(),
+                  owned->text.size(),
+                  kEntries,
+                  kInitial.data(),
+                  16,
+                  nullptr,
+                  nullptr,
+                  0,
+                  nullptr,
+                  nullptr};
   return Executable::fromImage(owned->image, owned);
 }
 
