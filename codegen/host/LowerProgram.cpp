@@ -1,11 +1,8 @@
 #include "host/LowerProgram.h"
 
-#include "dlc/runtime/Abi.h"
+#include "host/ProgramLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-
-#include <cstddef>
 
 using namespace mlir;
 
@@ -16,103 +13,15 @@ std::string kernelSymbol(StringRef kernel) { return ("dlc_kernel_" + kernel).str
 
 namespace {
 
-/// Builds the function of one program: every buffer is a base from the frame and a constant offset.
-class ProgramLowering {
+/// Kernels are called, copies are loops.
+class CpuProgramLowering final : public ProgramLowering {
 public:
-  ProgramLowering(rt::ProgramOp program, ModuleOp source, ModuleOp host)
-      : program(program), source(source), host(host), b(program.getContext()),
-        pointerType(LLVM::LLVMPointerType::get(program.getContext())) {}
-
-  void run() {
-    b.setInsertionPointToEnd(host.getBody());
-    auto type = LLVM::LLVMFunctionType::get(b.getI32Type(), {pointerType});
-    auto function = LLVM::LLVMFuncOp::create(b, program.getLoc(), entrySymbol(program.getSymName()), type);
-    function.setVisibility_(LLVM::Visibility::Hidden);
-    b.setInsertionPointToStart(function.addEntryBlock(b));
-    Location loc = program.getLoc();
-    Value frame = function.getArgument(0);
-    api = loadPointer(loc, frame, offsetof(DlcFrame, api));
-    executor = loadPointer(loc, frame, offsetof(DlcFrame, executor));
-    arenas = loadPointer(loc, frame, offsetof(DlcFrame, arenas));
-    arguments = loadPointer(loc, frame, offsetof(DlcFrame, arguments));
-    results = loadPointer(loc, frame, offsetof(DlcFrame, results));
-    // One table for all launches: each fills it before its call, and kernels do not keep it.
-    size_t most = 1;
-    for (auto launch : program.getBody().getOps<rt::LaunchOp>())
-      most = std::max(most, size_t(launch.getReads().size() + launch.getWrites().size() + 1));
-    Value count = LLVM::ConstantOp::create(b, loc, b.getI64Type(), int64_t(most));
-    table = LLVM::AllocaOp::create(b, loc, pointerType, pointerType, count, 8);
-    for (Operation &op : program.getBody().front())
-      lower(&op);
-    Value ok = LLVM::ConstantOp::create(b, loc, b.getI32Type(), DLC_OK);
-    LLVM::ReturnOp::create(b, loc, ok);
-  }
+  using ProgramLowering::ProgramLowering;
 
 private:
-  Value at(Location loc, Value base, int64_t offset) {
-    if (offset == 0)
-      return base;
-    return LLVM::GEPOp::create(b, loc, pointerType, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(offset)},
-                               LLVM::GEPNoWrapFlags::inbounds);
-  }
-
-  Value loadPointer(Location loc, Value base, int64_t offset) {
-    return LLVM::LoadOp::create(b, loc, pointerType, at(loc, base, offset), 8);
-  }
-
-  Value arenaBase(Location loc, StringRef name) {
-    Value &base = bases[name];
-    if (!base) {
-      int64_t index = 0;
-      for (auto arena : source.getOps<rt::ArenaOp>()) {
-        if (arena.getSymName() == name)
-          break;
-        ++index;
-      }
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointAfterValue(table);
-      base = loadPointer(loc, arenas, index * int64_t(sizeof(void *)));
-    }
-    return base;
-  }
-
-  Value pointerOf(Value buffer) {
-    Value &pointer = pointers[buffer];
-    if (pointer)
-      return pointer;
-    Operation *op = buffer.getDefiningOp();
-    Location loc = op->getLoc();
-    if (auto argument = dyn_cast<rt::ArgumentOp>(op))
-      pointer = loadPointer(loc, arguments, int64_t(argument.getIndex() * sizeof(DlcBuffer)));
-    else if (auto result = dyn_cast<rt::ResultOp>(op))
-      pointer = loadPointer(loc, results, int64_t(result.getIndex() * sizeof(DlcBuffer)));
-    else {
-      auto slice = cast<rt::SliceOp>(op);
-      Value offset = LLVM::ConstantOp::create(b, loc, b.getI64Type(), int64_t(slice.getOffset()));
-      pointer = LLVM::GEPOp::create(b, loc, pointerType, b.getI8Type(), arenaBase(loc, slice.getArena()),
-                                    ArrayRef<LLVM::GEPArg>{offset}, LLVM::GEPNoWrapFlags::inbounds);
-    }
-    return pointer;
-  }
-
-  void lower(Operation *op) {
-    if (auto launch = dyn_cast<rt::LaunchOp>(op))
-      return lowerLaunch(launch);
-    if (auto copy = dyn_cast<rt::CopyOp>(op))
-      return lowerCopy(copy);
-    for (Value buffer : op->getResults())
-      pointerOf(buffer);
-  }
-
-  void lowerLaunch(rt::LaunchOp launch) {
-    Location loc = launch.getLoc();
-    SmallVector<Value> buffers(launch.getReads());
-    llvm::append_range(buffers, launch.getWrites());
-    if (launch.getWorkspace())
-      buffers.push_back(launch.getWorkspace());
-    for (auto [index, buffer] : llvm::enumerate(buffers))
-      LLVM::StoreOp::create(b, loc, pointerOf(buffer), at(loc, table, int64_t(index * sizeof(void *))), 8);
-    LLVM::CallOp::create(b, loc, declareKernel(launch.getKernel()), ValueRange{api, executor, table});
+  void lowerLaunch(rt::LaunchOp launch) override {
+    fillTable(launch);
+    LLVM::CallOp::create(b, launch.getLoc(), declareKernel(launch.getKernel()), ValueRange{api, executor, table});
   }
 
   LLVM::LLVMFuncOp declareKernel(StringRef kernel) {
@@ -129,7 +38,7 @@ private:
   }
 
   // Written out as a loop: llvm.memcpy would become a call into the C library, and an image calls nobody.
-  void lowerCopy(rt::CopyOp copy) {
+  void lowerCopy(rt::CopyOp copy) override {
     Location loc = copy.getLoc();
     Value from = pointerOf(copy.getFrom()), to = pointerOf(copy.getTo());
     auto move = [&](Value offset, Type type) {
@@ -154,21 +63,13 @@ private:
         done += piece;
       }
   }
-
-  rt::ProgramOp program;
-  ModuleOp source, host;
-  OpBuilder b;
-  Type pointerType;
-  Value api, executor, arenas, arguments, results, table;
-  llvm::StringMap<Value> bases;
-  DenseMap<Value, Value> pointers;
 };
 
 } // namespace
 
 void lowerPrograms(ModuleOp module, ModuleOp host) {
   for (auto program : module.getOps<rt::ProgramOp>())
-    ProgramLowering(program, module, host).run();
+    CpuProgramLowering(program, module, host).run(entrySymbol(program.getSymName()));
 }
 
 } // namespace dlc::codegen

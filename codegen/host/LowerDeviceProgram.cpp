@@ -1,0 +1,76 @@
+#include "host/LowerDeviceProgram.h"
+
+#include "dlc/runtime/Abi.h"
+#include "host/ProgramLowering.h"
+
+#include <cstddef>
+
+using namespace mlir;
+
+namespace dlc::codegen {
+
+std::string deviceEntrySymbol(StringRef entry) { return ("dlc_device_entry_" + entry).str(); }
+
+namespace {
+
+/// Kernels and copies are calls of the runtime; the first that fails ends the program.
+class DeviceProgramLowering final : public ProgramLowering {
+public:
+  DeviceProgramLowering(rt::ProgramOp program, ModuleOp source, ModuleOp host,
+                        llvm::function_ref<KernelRange(StringRef)> launches)
+      : ProgramLowering(program, source, host), launches(launches) {}
+
+private:
+  void lowerLaunch(rt::LaunchOp launch) override {
+    fillTable(launch);
+    KernelRange range = launches(launch.getKernel());
+    for (uint32_t i = 0; i < range.count; ++i) {
+      Value index = LLVM::ConstantOp::create(b, launch.getLoc(), b.getI32Type(), int64_t(range.first + i));
+      call(launch.getLoc(), offsetof(DlcApi, launch), {executor, index, table});
+    }
+  }
+
+  void lowerCopy(rt::CopyOp copy) override {
+    Value bytes = LLVM::ConstantOp::create(b, copy.getLoc(), b.getI64Type(), int64_t(copy.getBytes()));
+    Value to = pointerOf(copy.getTo()), from = pointerOf(copy.getFrom());
+    call(copy.getLoc(), offsetof(DlcApi, copy), {executor, to, from, bytes});
+  }
+
+  void call(Location loc, int64_t service, ArrayRef<Value> arguments) {
+    Value callee = loadPointer(loc, api, service);
+    SmallVector<Type> types;
+    for (Value argument : arguments)
+      types.push_back(argument.getType());
+    SmallVector<Value> operands = {callee};
+    llvm::append_range(operands, arguments);
+    Value code = LLVM::CallOp::create(b, loc, LLVM::LLVMFunctionType::get(b.getI32Type(), types), operands).getResult();
+    Value ok = LLVM::ConstantOp::create(b, loc, b.getI32Type(), DLC_OK);
+    Value done = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, code, ok);
+    Block *next = new Block;
+    function.getBody().push_back(next);
+    LLVM::CondBrOp::create(b, loc, done, next, ValueRange(), failed(), ValueRange{code});
+    b.setInsertionPointToStart(next);
+  }
+
+  /// Returns the code it is given.
+  Block *failed() {
+    if (!exit) {
+      OpBuilder::InsertionGuard guard(b);
+      exit = b.createBlock(&function.getBody(), function.getBody().end(), {b.getI32Type()}, {program.getLoc()});
+      LLVM::ReturnOp::create(b, program.getLoc(), exit->getArgument(0));
+    }
+    return exit;
+  }
+
+  llvm::function_ref<KernelRange(StringRef)> launches;
+  Block *exit = nullptr;
+};
+
+} // namespace
+
+void lowerDevicePrograms(ModuleOp module, ModuleOp host, llvm::function_ref<KernelRange(StringRef)> launches) {
+  for (auto program : module.getOps<rt::ProgramOp>())
+    DeviceProgramLowering(program, module, host, launches).run(deviceEntrySymbol(program.getSymName()));
+}
+
+} // namespace dlc::codegen

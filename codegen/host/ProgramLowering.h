@@ -1,0 +1,51 @@
+#pragma once
+
+#include "dlc/ir/Rt.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <string>
+
+namespace dlc::codegen {
+
+/// Builds the native function of one program, `int32_t f(const DlcFrame *)`: every buffer is a base from the frame and
+/// a constant offset. What a launch and a copy are, a target says.
+class ProgramLowering {
+public:
+  ProgramLowering(rt::ProgramOp program, mlir::ModuleOp source, mlir::ModuleOp host);
+  virtual ~ProgramLowering() = default;
+
+  /// Appends the function, of hidden visibility, to the host module.
+  void run(const std::string &symbol);
+
+protected:
+  virtual void lowerLaunch(rt::LaunchOp launch) = 0;
+  virtual void lowerCopy(rt::CopyOp copy) = 0;
+
+  mlir::Value at(mlir::Location loc, mlir::Value base, int64_t offset);
+  mlir::Value loadPointer(mlir::Location loc, mlir::Value base, int64_t offset);
+  mlir::Value pointerOf(mlir::Value buffer);
+  /// Stores the pointers of a launch, reads, writes, workspace, to the one table all launches share: each fills it
+  /// before its call, and nobody keeps it.
+  void fillTable(rt::LaunchOp launch);
+
+  rt::ProgramOp program;
+  mlir::ModuleOp source, host;
+  mlir::OpBuilder b;
+  mlir::Type pointerType;
+  mlir::LLVM::LLVMFuncOp function;
+  mlir::Value api, executor, table;
+
+private:
+  mlir::Value arenaBase(mlir::Location loc, llvm::StringRef name);
+  void lower(mlir::Operation *op);
+
+  mlir::Value arenas, arguments, results;
+  llvm::StringMap<mlir::Value> bases;
+  llvm::DenseMap<mlir::Value, mlir::Value> pointers;
+};
+
+} // namespace dlc::codegen
