@@ -30,9 +30,31 @@ static void normalize(Op op, ReferenceOperands x, ReferenceResults y, bool logar
   }
 }
 
+static void layerNorm(LayerNormOp op, ReferenceOperands x, ReferenceResults y) {
+  ArrayRef<int64_t> shape = x[0].shape();
+  int64_t n = 1, affine = 0;
+  for (int64_t extent : shape.drop_front(op.getAxis()))
+    n *= extent;
+  const ReferenceTensor *weight = op.getWeight() ? &x[++affine] : nullptr;
+  const ReferenceTensor *bias = op.getBias() ? &x[++affine] : nullptr;
+  for (int64_t row = 0; row < x[0].size(); row += n) {
+    long double sum = 0, squares = 0; // a row of equal elements has exactly their value as mean
+    for (int64_t k = 0; k < n; ++k)
+      sum += x[0].floats[row + k];
+    auto mean = double(sum / n);
+    for (int64_t k = 0; k < n; ++k)
+      squares += std::pow(x[0].floats[row + k] - mean, 2);
+    double deviation = std::sqrt(double(squares / n) + op.getEps().convertToDouble());
+    for (int64_t k = 0; k < n; ++k)
+      y[0].floats[row + k] =
+          (x[0].floats[row + k] - mean) / deviation * (weight ? weight->floats[k] : 1) + (bias ? bias->floats[k] : 0);
+  }
+}
+
 void dlc::dl::registerReferenceNorm(ReferenceRegistry &registry) {
   registry.add<SoftmaxOp>(
       [](SoftmaxOp op, ReferenceOperands x, ReferenceResults y) { normalize(op, x, y, /*logarithm=*/false); });
   registry.add<LogSoftmaxOp>(
       [](LogSoftmaxOp op, ReferenceOperands x, ReferenceResults y) { normalize(op, x, y, /*logarithm=*/true); });
+  registry.add<LayerNormOp>(layerNorm);
 }
