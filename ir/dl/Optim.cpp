@@ -65,6 +65,25 @@ LogicalResult AdamWOp::inferReturnTypes(MLIRContext *, std::optional<Location>, 
   types.assign(3, adaptor.getP().getType());
   return success();
 }
+LogicalResult RmsPropOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  types.assign(2 + bool(adaptor.getAverage()) + bool(adaptor.getBuffer()), adaptor.getP().getType());
+  return success();
+}
+
+LogicalResult RmsPropOp::verify() {
+  if (bool(getBuffer()) != bool(getMomentum()))
+    return emitOpError("expects buffer and momentum together, got one of them");
+  SmallVector<Value> tensors{getG(), getSquare()}, scalars{getLr(), getAlpha(), getEps(), getWeightDecay()};
+  if (getAverage())
+    tensors.push_back(getAverage());
+  if (getBuffer()) {
+    tensors.push_back(getBuffer());
+    scalars.push_back(getMomentum());
+  }
+  return verifyUpdate(*this, getP().getType(), tensors, scalars);
+}
+
 LogicalResult AdamOp::verify() { return verifyAdam(*this); }
 LogicalResult AdamWOp::verify() { return verifyAdam(*this); }
 
@@ -125,3 +144,25 @@ static SmallVector<Value> decomposeAdam(Op op, OpBuilder &b, bool decoupled) {
 
 SmallVector<Value> AdamOp::decompose(OpBuilder &b) { return decomposeAdam(*this, b, false); }
 SmallVector<Value> AdamWOp::decompose(OpBuilder &b) { return decomposeAdam(*this, b, true); }
+
+SmallVector<Value> RmsPropOp::decompose(OpBuilder &b) {
+  UpdateBuilder t(b, *this);
+  Value p = getP(), d = t.add(getG(), t.mul(t.spread(getWeightDecay()), p));
+  Value other = t.spread(t.sub(1, getAlpha()));
+  Value square = t.add(t.mul(t.spread(getAlpha()), getSquare()), t.mul(t.mul(other, d), d));
+  SmallVector<Value> results{Value(), square};
+  Value variance = square;
+  if (getAverage()) {
+    Value average = t.add(getAverage(), t.mul(other, t.sub(d, getAverage())));
+    results.push_back(average);
+    Value difference = t.sub(square, t.mul(average, average));
+    variance = t.maximum(difference, t.splat(0, difference)); // rounding can take it below 0, which has no root
+  }
+  Value step = t.div(d, t.add(t.sqrt(variance), t.spread(getEps())));
+  if (getBuffer()) {
+    step = t.add(t.mul(t.spread(getMomentum()), getBuffer()), step);
+    results.push_back(step);
+  }
+  results[0] = t.sub(p, t.mul(t.spread(getLr()), step));
+  return results;
+}

@@ -39,8 +39,32 @@ static void adam(ReferenceOperands x, ReferenceResults y, bool decoupled) {
   }
 }
 
+static void rmsProp(RmsPropOp op, ReferenceOperands x, ReferenceResults y) {
+  double lr = x[3].floats[0], alpha = x[4].floats[0], eps = x[5].floats[0], decay = x[6].floats[0];
+  size_t average = 7, buffer = average + bool(op.getAverage());
+  for (int64_t i = 0; i < x[0].size(); ++i) {
+    double p = x[0].floats[i], g = x[1].floats[i] + decay * p;
+    double square = alpha * x[2].floats[i] + (1 - alpha) * g * g, variance = square;
+    y[1].floats[i] = square;
+    size_t result = 2;
+    if (op.getAverage()) {
+      double mean = alpha * x[average].floats[i] + (1 - alpha) * g;
+      variance -= mean * mean;
+      variance = variance < 0 ? 0 : variance;
+      y[result++].floats[i] = mean;
+    }
+    double step = g / (std::sqrt(variance) + eps);
+    if (op.getBuffer()) {
+      step += x[buffer + 1].floats[0] * x[buffer].floats[i];
+      y[result].floats[i] = step;
+    }
+    y[0].floats[i] = p - lr * step;
+  }
+}
+
 void dlc::dl::registerReferenceOptim(ReferenceRegistry &registry) {
   registry.add<SgdOp>(sgd);
+  registry.add<RmsPropOp>(rmsProp);
   registry.add<AdamOp>([](AdamOp, ReferenceOperands x, ReferenceResults y) { adam(x, y, /*decoupled=*/false); });
   registry.add<AdamWOp>([](AdamWOp, ReferenceOperands x, ReferenceResults y) { adam(x, y, /*decoupled=*/true); });
 }

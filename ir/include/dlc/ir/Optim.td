@@ -46,4 +46,19 @@ def Dl_AdamWOp : Dl_Adam<"adamw", "One step of Adam with decoupled decay, PyTorc
   let description = "As adam with d = g, and p * (1 - lr * weight_decay) in place of p.";
 }
 
+def Dl_RmsPropOp : Dl_Update<"rmsprop", "One step of RMSprop, PyTorch's RMSprop", [AttrSizedOperandSegments]> {
+  let description = [{
+    d = g + weight_decay * p; s' = alpha * s + (1 - alpha) * d * d; r = sqrt(s') + eps, or with the average gradient
+    a' = a + (1 - alpha) * (d - a) (centered) r = sqrt(max(s' - a' * a', 0)) + eps; then p' = p - lr * d / r, or with momentum
+    b' = momentum * b + d / r and p' = p - lr * b'. The results are p', s', then a' and b' as far as there are such.}];
+  let arguments = (ins Dl_FloatTensor:$p, Dl_FloatTensor:$g, Dl_FloatTensor:$square, Dl_HyperScalar:$lr,
+                       Dl_HyperScalar:$alpha, Dl_HyperScalar:$eps, Dl_HyperScalar:$weight_decay,
+                       Optional<Dl_FloatTensor>:$average, Optional<Dl_FloatTensor>:$buffer,
+                       Optional<Dl_HyperScalar>:$momentum);
+  let results = (outs Dl_FloatTensor:$new_p, Dl_FloatTensor:$new_square, Variadic<Dl_FloatTensor>:$new_states);
+  let assemblyFormat = [{
+    $p `,` $g `,` $square `lr` $lr `alpha` $alpha `eps` $eps `weight_decay` $weight_decay (`average` $average^)?
+    (`buffer` $buffer^ `momentum` $momentum)? attr-dict `:` functional-type(operands, results)}];
+}
+
 #endif
