@@ -75,16 +75,6 @@ constexpr size_t kWorthSharing = 4;
 
 } // namespace
 
-StatusOr<CpuTarget> targetOf(const std::string &cpu) {
-  if (cpu == "host")
-    return CpuTarget::host();
-  if (cpu == "x86-64-v3")
-    return CpuTarget::x86_64_v3();
-  if (cpu == "x86-64-v4")
-    return CpuTarget::x86_64_v4();
-  return Status(StatusCode::InvalidInput, "unknown cpu '" + cpu + "'; expected host, x86-64-v3 or x86-64-v4");
-}
-
 static Status checkPassNames(const CompileOptions &options) {
   static const bool registered = (passes::registerAll(), true);
   (void)registered;
@@ -94,7 +84,7 @@ static Status checkPassNames(const CompileOptions &options) {
   return {};
 }
 
-Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, const CpuTarget &target) {
+Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, const Targets &targets) {
   if (Status status = checkPassNames(options); !status.ok())
     return status;
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
@@ -106,8 +96,10 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   passes::PipelineOptions pipeline;
   pipeline.train = options.train;
   pipeline.memoryLimit = options.memoryLimit;
-  CpuTraits traits = traitsOf(target);
-  pipeline.workspaceBytes = [traits](dl::GroupOp group) { return workspaceBytes(group, traits); };
+  // One plan serves all targets.
+  pipeline.workspaceBytes = [&targets, traits = traitsOf(targets.host)](dl::GroupOp group) {
+    return targets.cpu ? workspaceBytes(group, traits) : 0;
+  };
   passes::buildImportPipeline(manager, pipeline);
   if (stage != Emit::Dl) {
     passes::buildFrontendPipeline(manager);
@@ -121,7 +113,8 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   return {limit ? StatusCode::LimitExceeded : StatusCode::InvalidInput, "pass " + failedPass + " failed"};
 }
 
-StatusOr<std::vector<std::string>> compileObjects(ModuleOp module, const CpuTarget &target) {
+/// The host programs, and the kernels on several threads.
+static StatusOr<std::vector<std::string>> compileForCpu(ModuleOp module, const CpuTarget &target) {
   OwningOpRef<ModuleOp> host = emptyLike(module);
   lowerPrograms(module, *host);
   CpuTraits traits = traitsOf(target);
@@ -149,6 +142,17 @@ StatusOr<std::vector<std::string>> compileObjects(ModuleOp module, const CpuTarg
   modules.push_back(toBytecode(*host));
   ParallelStages stages{registerDialects, [traits](ModuleOp part) { return emitKernels(part, traits); }};
   return compileInParallel(modules, target, kThreads, stages);
+}
+
+StatusOr<NativeCode> compileNative(ModuleOp module, const Targets &targets) {
+  NativeCode code;
+  if (targets.cpu) {
+    StatusOr<std::vector<std::string>> objects = compileForCpu(module, targets.host);
+    if (!objects.ok())
+      return objects.status();
+    code.objects = objects.take();
+  }
+  return code;
 }
 
 Status lowerToOneModule(ModuleOp module, const CpuTarget &target) {

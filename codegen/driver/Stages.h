@@ -1,7 +1,8 @@
 #pragma once
 
 #include "dlc/codegen/Compiler.h"
-#include "targets/cpu/CpuTarget.h"
+#include "driver/Targets.h"
+#include "targets/cpu/Image.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -10,14 +11,18 @@
 
 namespace dlc::codegen {
 
-/// The target a name stands for: "host", "x86-64-v3", "x86-64-v4".
-StatusOr<CpuTarget> targetOf(const std::string &cpu);
-
 /// Runs the passes up to a stage (Dl, Fused, or Rt) on a module of an earlier or the same stage.
-Status runPasses(mlir::ModuleOp module, Emit stage, const CompileOptions &options, const CpuTarget &target);
+Status runPasses(mlir::ModuleOp module, Emit stage, const CompileOptions &options, const Targets &targets);
 
-/// The native objects of an outlined module: the host programs, and the kernels on several threads.
-StatusOr<std::vector<std::string>> compileObjects(mlir::ModuleOp module, const CpuTarget &target);
+/// The code of an image.
+struct NativeCode {
+  std::vector<std::string> objects;
+  std::vector<std::string> simKernelSymbols; ///< by index of the manifest's "kernels"
+  std::vector<DeviceCode> deviceCode;
+};
+
+/// The native code of an outlined module: the host programs, and the kernels on several threads.
+StatusOr<NativeCode> compileNative(mlir::ModuleOp module, const Targets &targets);
 
 /// One module in the llvm dialect with host programs and kernels, for --emit=llvm, asm and obj.
 Status lowerToOneModule(mlir::ModuleOp module, const CpuTarget &target);

@@ -97,42 +97,89 @@ void dlc::codegen::writeDataObject(llvm::raw_ostream &out, const DataSection &se
   write(out, headers);
 }
 
+namespace {
+
+/// Writes the globals of `DlcImage` and what they point to.
+class ImageWriter {
+public:
+  explicit ImageWriter(llvm::Module &module)
+      : module(module), pointer(llvm::PointerType::get(module.getContext(), 0)),
+        word(llvm::Type::getInt32Ty(module.getContext())), size(llvm::Type::getInt64Ty(module.getContext())),
+        none(llvm::ConstantPointerNull::get(pointer)) {}
+
+  llvm::Constant *image(const ImageTable &table) {
+    size_t entries = std::max(table.entrySymbols.size(), table.deviceEntrySymbols.size());
+    auto *entry = llvm::FunctionType::get(word, {pointer}, false);
+    auto *kernel = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), {pointer}, false);
+    llvm::Constant *simApi = none;
+    if (!table.simKernelSymbols.empty())
+      simApi = hidden(
+          new llvm::GlobalVariable(module, pointer, false, llvm::GlobalValue::ExternalLinkage, none, kSimApiSymbol));
+    return constant(llvm::ConstantStruct::getAnon(
+                        {llvm::ConstantInt::get(word, DLC_ABI_VERSION), llvm::ConstantInt::get(word, entries),
+                         external(kManifestSymbol), number(table.manifestBytes), functions(table.entrySymbols, entry),
+                         table.initialBytes ? external(kInitialSymbol) : none, number(table.initialBytes),
+                         functions(table.deviceEntrySymbols, entry), deviceCode(table.deviceCode),
+                         number(table.deviceCode.size()), functions(table.simKernelSymbols, kernel), simApi}),
+                    "image");
+  }
+
+private:
+  template <typename T>
+  T *hidden(T *global) {
+    global->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    global->setDSOLocal(true);
+    return global;
+  }
+  llvm::Constant *external(llvm::StringRef name) {
+    return hidden(new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(module.getContext()), true,
+                                           llvm::GlobalValue::ExternalLinkage, nullptr, name));
+  }
+  llvm::Constant *constant(llvm::Constant *value, llvm::StringRef name) {
+    return new llvm::GlobalVariable(module, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value, name);
+  }
+  llvm::Constant *number(uint64_t value) { return llvm::ConstantInt::get(size, value); }
+  llvm::Constant *text(llvm::StringRef value) {
+    return constant(llvm::ConstantDataArray::getString(module.getContext(), value), "text");
+  }
+
+  llvm::Constant *functions(const std::vector<std::string> &symbols, llvm::FunctionType *type) {
+    if (symbols.empty())
+      return none;
+    std::vector<llvm::Constant *> table;
+    table.reserve(symbols.size());
+    for (const std::string &symbol : symbols)
+      table.push_back(hidden(llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module)));
+    return constant(llvm::ConstantArray::get(llvm::ArrayType::get(pointer, table.size()), table), "functions");
+  }
+
+  llvm::Constant *deviceCode(llvm::ArrayRef<DeviceCode> codes) {
+    if (codes.empty())
+      return none;
+    std::vector<llvm::Constant *> table;
+    table.reserve(codes.size());
+    for (const DeviceCode &code : codes)
+      table.push_back(llvm::ConstantStruct::getAnon(
+          {text(code.target), text(code.format), external(code.symbol()), number(code.bytes.size())}));
+    return constant(llvm::ConstantArray::get(llvm::ArrayType::get(table[0]->getType(), table.size()), table),
+                    "device_code");
+  }
+
+  llvm::Module &module;
+  llvm::PointerType *pointer;
+  llvm::IntegerType *word, *size;
+  llvm::Constant *none;
+};
+
+} // namespace
+
 StatusOr<std::string> dlc::codegen::emitImageObject(const ImageTable &table, const CpuTarget &target) {
   llvm::LLVMContext context;
   llvm::Module module("image", context);
   auto *pointer = llvm::PointerType::get(context, 0);
-  auto *word = llvm::Type::getInt32Ty(context), *size = llvm::Type::getInt64Ty(context);
-  auto hidden = [](auto *global) {
-    global->setVisibility(llvm::GlobalValue::HiddenVisibility);
-    global->setDSOLocal(true);
-    return global;
-  };
-  auto external = [&](llvm::StringRef name) {
-    return hidden(new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(context), true,
-                                           llvm::GlobalValue::ExternalLinkage, nullptr, name));
-  };
-  auto constant = [&](llvm::Constant *value, llvm::StringRef name) {
-    return new llvm::GlobalVariable(module, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value, name);
-  };
-
-  auto *entryType = llvm::FunctionType::get(word, {pointer}, false);
-  std::vector<llvm::Constant *> entries;
-  entries.reserve(table.entrySymbols.size());
-  for (const std::string &symbol : table.entrySymbols)
-    entries.push_back(hidden(llvm::Function::Create(entryType, llvm::GlobalValue::ExternalLinkage, symbol, module)));
-  auto *entryArray = llvm::ConstantArray::get(llvm::ArrayType::get(pointer, entries.size()), entries);
-  llvm::Constant *none = llvm::ConstantPointerNull::get(pointer), *initial = none;
-  if (table.initialBytes)
-    initial = external(kInitialSymbol);
-  auto *image = llvm::ConstantStruct::getAnon(
-      {llvm::ConstantInt::get(word, DLC_ABI_VERSION), llvm::ConstantInt::get(word, entries.size()),
-       external(kManifestSymbol), llvm::ConstantInt::get(size, table.manifestBytes), constant(entryArray, "entries"),
-       initial, llvm::ConstantInt::get(size, table.initialBytes), none, none, llvm::ConstantInt::get(size, 0), none,
-       none});
-
   auto *function = llvm::Function::Create(llvm::FunctionType::get(pointer, false), llvm::GlobalValue::ExternalLinkage,
-                                          "dlc_image_v1", module);
+                                          kImageSymbol, module);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
-  builder.CreateRet(constant(image, "image"));
+  builder.CreateRet(ImageWriter(module).image(table));
   return emitObject(module, target);
 }

@@ -19,19 +19,35 @@ struct DataSection {
   bool mapped = true;    ///< false: only in the file, never in memory (".dlc.module")
 };
 
+/// The one function an image exports, a DlcImageFunction.
+inline constexpr const char kImageSymbol[] = "dlc_image_v1";
 inline constexpr const char kManifestSymbol[] = "dlc_manifest", kInitialSymbol[] = "dlc_initial";
+/// Where kernels for the simulated device find their services.
+inline constexpr const char kSimApiSymbol[] = "dlc_sim_api";
+
+/// Kernels for one kind of device, a section of the image.
+struct DeviceCode {
+  std::string target, format; ///< "sm_90"; "ptx" or "cubin"
+  std::string bytes;
+  /// ".dlc.gpu.sm_90.ptx", and the symbol of its first byte.
+  std::string section() const { return ".dlc.gpu." + target + "." + format; }
+  std::string symbol() const { return "dlc_gpu_" + target + "_" + format; }
+};
 
 /// A relocatable ELF object with that section and nothing else.
 void writeDataObject(llvm::raw_ostream &out, const DataSection &section);
 
-/// What `dlc_image_v1` of an image returns (runtime/Abi.h).
+/// What `kImageSymbol` of an image returns (runtime/Abi.h).
 struct ImageTable {
-  std::vector<std::string> entrySymbols; ///< by index of the manifest's "entries"
-  uint64_t manifestBytes = 0;            ///< at `kManifestSymbol`
-  uint64_t initialBytes = 0;             ///< at `kInitialSymbol`; 0: there is none
+  std::vector<std::string> entrySymbols;       ///< by index of the manifest's "entries"; empty: not for the cpu
+  uint64_t manifestBytes = 0;                  ///< at `kManifestSymbol`
+  uint64_t initialBytes = 0;                   ///< at `kInitialSymbol`; 0: there is none
+  std::vector<std::string> deviceEntrySymbols; ///< likewise, for devices with kernels of their own
+  std::vector<std::string> simKernelSymbols;   ///< by index of the manifest's "kernels"
+  llvm::ArrayRef<DeviceCode> deviceCode;
 };
 
-/// The object that defines `dlc_image_v1`; for an artifact and for JitCode alike.
+/// The object that defines `kImageSymbol`; for an artifact and for JitCode alike.
 StatusOr<std::string> emitImageObject(const ImageTable &table, const CpuTarget &target);
 
 } // namespace dlc::codegen

@@ -8,8 +8,6 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
-#include <functional>
-
 using namespace dlc;
 using namespace dlc::codegen;
 
@@ -76,37 +74,45 @@ Status run(const std::string &program, llvm::ArrayRef<std::string> arguments, co
   return Status(StatusCode::Internal, program + " failed (" + std::to_string(code) + "): " + message);
 }
 
-/// Writes every part as an object file and adds it to `files`.
-Status writeParts(const LinkInput &input, const CpuTarget &target, const Workspace &workspace,
-                  std::vector<std::string> &files) {
-  StatusOr<std::string> image =
-      emitImageObject({input.entrySymbols, input.manifest.size(), input.initial.size()}, target);
+using WritePart = llvm::function_ref<void(llvm::raw_ostream &)>;
+
+/// Calls `take` with a writer of each object of the image.
+Status forEachPart(const LinkInput &input, const CpuTarget &target, llvm::function_ref<Status(WritePart)> take) {
+  StatusOr<std::string> image = emitImageObject({input.entrySymbols, input.manifest.size(), input.initial.size(),
+                                                 input.deviceEntrySymbols, input.simKernelSymbols, input.deviceCode},
+                                                target);
   if (!image.ok())
     return image.status();
-  std::vector<std::function<void(llvm::raw_ostream &)>> parts;
-  parts.reserve(input.objects.size() + input.sections.size() + 3);
   for (const std::string &object : input.objects)
-    parts.push_back([&](llvm::raw_ostream &out) { out << object; });
-  parts.push_back([&](llvm::raw_ostream &out) { out << *image; });
-  auto add = [&](const DataSection &section) {
-    parts.push_back([section](llvm::raw_ostream &out) { writeDataObject(out, section); });
-  };
-  add({".dlc.manifest", kManifestSymbol, input.manifest});
-  if (!input.initial.empty())
-    add({".dlc.init", kInitialSymbol, input.initial});
-  for (const DataSection &section : input.sections)
-    add(section);
-
-  for (size_t i = 0; i < parts.size(); ++i) {
-    std::string name = std::to_string(i) + ".o";
-    if (Status status = workspace.write(name, parts[i]); !status.ok())
+    if (Status status = take([&](llvm::raw_ostream &out) { out << object; }); !status.ok())
       return status;
-    files.push_back(workspace.path(name));
-  }
-  return Status();
+  if (Status status = take([&](llvm::raw_ostream &out) { out << *image; }); !status.ok())
+    return status;
+  std::vector<DataSection> sections = {{".dlc.manifest", kManifestSymbol, input.manifest}};
+  if (!input.initial.empty())
+    sections.push_back({".dlc.init", kInitialSymbol, input.initial});
+  for (const DeviceCode &code : input.deviceCode)
+    sections.push_back({code.section(), code.symbol(), code.bytes});
+  llvm::append_range(sections, input.sections);
+  for (const DataSection &section : sections)
+    if (Status status = take([&](llvm::raw_ostream &out) { writeDataObject(out, section); }); !status.ok())
+      return status;
+  return {};
 }
 
 } // namespace
+
+StatusOr<std::vector<std::string>> dlc::codegen::imageObjects(const LinkInput &input, const CpuTarget &target) {
+  std::vector<std::string> objects;
+  Status status = forEachPart(input, target, [&](WritePart write) {
+    llvm::raw_string_ostream out(objects.emplace_back());
+    write(out);
+    return Status();
+  });
+  if (!status.ok())
+    return status;
+  return objects;
+}
 
 Status dlc::codegen::linkArtifact(const LinkInput &input, const CpuTarget &target, const std::string &path) {
   StatusOr<std::string> linker = findLinker();
@@ -116,10 +122,15 @@ Status dlc::codegen::linkArtifact(const LinkInput &input, const CpuTarget &targe
   if (Status status = workspace.create(); !status.ok())
     return status;
   std::vector<std::string> arguments;
-  if (Status status = writeParts(input, target, workspace, arguments); !status.ok())
-    return status;
-  Status script =
-      workspace.write("exports", [](llvm::raw_ostream &out) { out << "{ global: dlc_image_v1; local: *; };\n"; });
+  Status written = forEachPart(input, target, [&](WritePart write) {
+    std::string name = std::to_string(arguments.size()) + ".o";
+    arguments.push_back(workspace.path(name));
+    return workspace.write(name, write);
+  });
+  if (!written.ok())
+    return written;
+  Status script = workspace.write(
+      "exports", [](llvm::raw_ostream &out) { out << "{ global: " << kImageSymbol << "; local: *; };\n"; });
   if (!script.ok())
     return script;
 

@@ -138,23 +138,12 @@ TEST_F(Link, MissingFolderIsNamed) {
 }
 
 TEST(Image, TheSameObjectsRunInThisProcess) {
-  std::vector<std::string> parts = objects();
-  auto data = [](const DataSection &section) {
-    std::string bytes;
-    llvm::raw_string_ostream out(bytes);
-    writeDataObject(out, section);
-    return bytes;
-  };
-  parts.push_back(data({".dlc.manifest", kManifestSymbol, kManifest}));
-  parts.push_back(data({".dlc.init", kInitialSymbol, kInitial}));
-  parts.push_back(data(constants()));
-  auto image =
-      emitImageObject({{"entry_constant", "entry_call"}, kManifest.size(), kInitial.size()}, *CpuTarget::host());
-  ASSERT_TRUE(image.ok());
-  parts.push_back(*image);
-  auto code = JitCode::load(parts);
+  LinkInput input{objects(), {"entry_constant", "entry_call"}, kManifest, kInitial, {constants()}};
+  auto parts = imageObjects(input, *CpuTarget::host());
+  ASSERT_TRUE(parts.ok()) << parts.status().message();
+  auto code = JitCode::load(*parts);
   ASSERT_TRUE(code.ok()) << code.status().message();
-  auto function = symbol<DlcImageFunction>(*code, "dlc_image_v1");
+  auto function = symbol<DlcImageFunction>(*code, kImageSymbol);
   ASSERT_TRUE(function);
   expectImage(*function());
 }

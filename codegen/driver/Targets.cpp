@@ -1,0 +1,43 @@
+#include "driver/Targets.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <array>
+
+using namespace dlc;
+using namespace dlc::codegen;
+
+static StatusOr<CpuTarget> cpuTarget(const std::string &cpu) {
+  if (cpu == "host")
+    return CpuTarget::host();
+  if (cpu == "x86-64-v3")
+    return CpuTarget::x86_64_v3();
+  if (cpu == "x86-64-v4")
+    return CpuTarget::x86_64_v4();
+  return Status(StatusCode::InvalidInput, "unknown cpu '" + cpu + "'; expected host, x86-64-v3 or x86-64-v4");
+}
+
+StatusOr<Targets> Targets::parse(const CompileOptions &options) {
+  static constexpr std::array<llvm::StringRef, 3> kArchitectures = {"sm_80", "sm_90", "sm_100"};
+  StatusOr<CpuTarget> host = cpuTarget(options.cpu);
+  if (!host.ok())
+    return host.status();
+  Targets targets{host.take(), false, false, {}};
+  for (llvm::StringRef name : options.targets) {
+    llvm::StringRef architecture = name;
+    if (name == "cpu")
+      targets.cpu = true;
+    else if (name == "sim")
+      targets.sim = true;
+    else if (architecture.consume_front("cuda:") && llvm::is_contained(kArchitectures, architecture)) {
+      if (!llvm::is_contained(targets.cuda, architecture))
+        targets.cuda.push_back(architecture.str());
+    } else
+      return Status(StatusCode::InvalidInput,
+                    "unknown target '" + name.str() + "'; expected cpu, sim, cuda:sm_80, cuda:sm_90 or cuda:sm_100");
+  }
+  if (!targets.cpu && !targets.hasGpu())
+    return Status(StatusCode::InvalidInput, "expected a target: cpu, sim, cuda:sm_80, cuda:sm_90 or cuda:sm_100");
+  return targets;
+}

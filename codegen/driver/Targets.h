@@ -1,0 +1,24 @@
+#pragma once
+
+#include "dlc/codegen/Compiler.h"
+#include "targets/cpu/CpuTarget.h"
+
+#include <string>
+#include <vector>
+
+namespace dlc::codegen {
+
+/// What a compilation is for.
+struct Targets {
+  CpuTarget host;                ///< the processor of host programs, of the cpu's kernels and of sim's
+  bool cpu = false, sim = false; ///< kernels for the cpu; GPU kernels that the simulated device runs
+  std::vector<std::string> cuda; ///< GPU kernels as PTX (and cubins) for "sm_90", …
+
+  /// Whether kernels become GPU kernels for some target.
+  bool hasGpu() const { return sim || !cuda.empty(); }
+
+  /// From the names of `CompileOptions::targets` and `CompileOptions::cpu`.
+  static StatusOr<Targets> parse(const CompileOptions &options);
+};
+
+} // namespace dlc::codegen
