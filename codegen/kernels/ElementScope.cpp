@@ -251,6 +251,13 @@ Value ElementScope::clamp(Value offset, int64_t count) {
   return arith::MinSIOp::create(getBuilder(), kernel.getLoc(), low, i64(count - 1));
 }
 
+Memory ElementScope::withDivisor(Memory memory, AffineExpr offset) {
+  AffineExpr first = varies(offset) ? atLane(offset, 0) : offset;
+  // 0 is a multiple of anything.
+  memory.divisor = first == space.constant(0) ? 64 : first.getLargestKnownDivisor();
+  return memory;
+}
+
 Value ElementScope::load(const Memory &memory, int64_t count, AffineExpr offset, Value guard) {
   OpBuilder &b = getBuilder();
   dl::ScalarBuilder scalar(b, kernel.getLoc(), lane.width);
@@ -263,7 +270,7 @@ Value ElementScope::load(const Memory &memory, int64_t count, AffineExpr offset,
     return kernel.load(memory, guard ? clamp(at, count) : at, 0, lane);
   }
   if (stride && (*stride == 1 || (*stride == 2 && lane.width % 2 == 0) || !mask))
-    return kernel.load(memory, index(offset), *stride, Lane{lane.width, mask});
+    return kernel.load(withDivisor(memory, offset), index(offset), *stride, Lane{lane.width, mask});
   SmallVector<Value> elements;
   for (int64_t i = 0; i < lane.width; ++i) {
     Value at = index(atLane(offset, i));
@@ -274,7 +281,7 @@ Value ElementScope::load(const Memory &memory, int64_t count, AffineExpr offset,
 }
 
 void ElementScope::store(const Memory &memory, AffineExpr offset, Value value) {
-  kernel.store(memory, index(offset), lane, value);
+  kernel.store(withDivisor(memory, offset), index(offset), lane, value);
 }
 
 Value ElementScope::index(AffineExpr expr) {

@@ -96,6 +96,8 @@ private:
                             mlir::Value &condition);
   std::optional<int64_t> laneStride(mlir::AffineExpr expr) const;
   mlir::AffineExpr atLane(mlir::AffineExpr expr, int64_t number);
+  /// With what is known of the offset of lane 0.
+  Memory withDivisor(Memory memory, mlir::AffineExpr offset);
   mlir::Value clamp(mlir::Value offset, int64_t count);
   mlir::Value splat(mlir::Value scalar);
   mlir::Value term(mlir::AffineExpr expr);

@@ -14,8 +14,9 @@ struct Lane {
 
 /// A pointer to a kernel operand or to workspace, and the element type in memory (i1 is one byte, 0 or 1).
 struct Memory {
-  mlir::Value pointer; ///< !llvm.ptr
+  mlir::Value pointer; ///< !llvm.ptr, of any address space
   mlir::Type element;
+  int64_t divisor = 1; ///< what every offset used with this is known to be a multiple of, in elements
 };
 
 /// What a kernel emitter writes against, whatever the target. A kernel is a sequence of parallel phases; nothing but

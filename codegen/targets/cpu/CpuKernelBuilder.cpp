@@ -17,22 +17,16 @@ static constexpr double rangeNanoseconds = 4000;
 
 CpuKernelBuilder::CpuKernelBuilder(ModuleOp module, StringRef name, Location location, unsigned operands,
                                    const CpuTraits &traits)
-    : builder(module.getContext()), location(location), traits(traits), module(module), name(name), operands(operands) {
-}
+    : PointerKernelBuilder(module.getContext(), location), traits(traits), module(module), name(name),
+      operands(operands) {}
 
 CpuKernelBuilder::CpuKernelBuilder(OpBuilder &at, Location location, ValueRange given, Value workspace,
                                    const CpuTraits &traits)
-    : builder(at.getContext()), location(location), traits(traits), operands(given.size()),
+    : PointerKernelBuilder(at.getContext(), location), traits(traits), operands(given.size()),
       pointers(given.begin(), given.end()) {
   builder.setInsertionPoint(at.getInsertionBlock(), at.getInsertionPoint());
   pointers.push_back(workspace);
 }
-
-static Type memoryType(Type element) {
-  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
-}
-
-static int64_t bytesOf(Type element) { return std::max(element.getIntOrFloatBitWidth(), 8u) / 8; }
 
 int64_t CpuKernelBuilder::lanesOf(Type element) { return traits.vectorBytes / std::max<int64_t>(bytesOf(element), 4); }
 
@@ -78,34 +72,12 @@ Memory CpuKernelBuilder::scratch(int64_t elements, Type element) {
 }
 
 Memory CpuKernelBuilder::constantData(DenseElementsAttr values) {
-  ModuleOp parent = module;
+  Operation *parent = module;
   if (!parent) {
     Operation *op = builder.getInsertionBlock()->getParentOp();
     parent = op->getParentOfType<ModuleOp>();
   }
-  Type element = values.getElementType();
-  int64_t count = values.getNumElements();
-  auto type = RankedTensorType::get({count}, memoryType(element));
-  DenseElementsAttr data = values.reshape(RankedTensorType::get({count}, element));
-  if (element.isInteger(1)) {
-    SmallVector<int8_t> bytes;
-    for (bool value : values.getValues<bool>())
-      bytes.push_back(value);
-    data = DenseElementsAttr::get(type, ArrayRef<int8_t>(bytes));
-  }
-  OpBuilder global = OpBuilder::atBlockBegin(parent.getBody());
-  std::string symbol;
-  for (unsigned n = 0; symbol.empty() || parent.lookupSymbol(symbol); ++n)
-    symbol = "dlc_constant_" + std::to_string(n);
-  auto array = LLVM::LLVMArrayType::get(memoryType(element), count);
-  LLVM::GlobalOp::create(global, location, array, /*isConstant=*/true, LLVM::Linkage::Internal, symbol, data, 64);
-  Value pointer = LLVM::AddressOfOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()),
-                                            FlatSymbolRefAttr::get(builder.getContext(), symbol));
-  return {pointer, element};
-}
-
-Value CpuKernelBuilder::i64(int64_t value) {
-  return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value));
+  return constantIn(parent, values, 0);
 }
 
 void CpuKernelBuilder::parallelRange(int64_t extent, int64_t multiple, double nanoseconds,
@@ -135,87 +107,4 @@ void CpuKernelBuilder::parallelRange(int64_t extent, int64_t multiple, double na
       body(entry->getArgument(2), entry->getArgument(3));
   }
   phases.push_back({symbol, extent, multiple, grain, serial});
-}
-
-Value CpuKernelBuilder::address(Memory memory, Value offset) {
-  return LLVM::GEPOp::create(builder, location, memory.pointer.getType(), memoryType(memory.element), memory.pointer,
-                             ArrayRef<LLVM::GEPArg>{offset}, LLVM::GEPNoWrapFlags::inbounds);
-}
-
-Value CpuKernelBuilder::fromMemory(Value value, Type element) {
-  if (!element.isInteger(1))
-    return value;
-  auto vector = dyn_cast<VectorType>(value.getType());
-  dl::ScalarBuilder scalar(builder, location, vector ? vector.getNumElements() : 0);
-  return scalar.ne(value, scalar.constant(int64_t(0), builder.getI8Type()));
-}
-
-Value CpuKernelBuilder::loadVector(Memory memory, Value offset, int64_t width, Value mask) {
-  auto type = VectorType::get({width}, memoryType(memory.element));
-  auto align = unsigned(bytesOf(memory.element));
-  Value from = address(memory, offset);
-  if (!mask)
-    return LLVM::LoadOp::create(builder, location, type, from, align);
-  Value zero = arith::ConstantOp::create(builder, location, cast<TypedAttr>(builder.getZeroAttr(type)));
-  return LLVM::MaskedLoadOp::create(builder, location, type, from, mask, zero, align);
-}
-
-// Every other of 2 * width - 1 elements: the second half starts one element early, so that nothing past the last lane
-// is read.
-Value CpuKernelBuilder::loadEveryOther(Memory memory, Value offset, const Lane &lane) {
-  int64_t width = lane.width;
-  Value half = i64(width - 1);
-  Value behind = arith::AddIOp::create(builder, location, offset, half);
-  Value lowMask, highMask;
-  SmallVector<int64_t> picks, low, high;
-  for (int64_t i = 0; i < width; ++i) {
-    picks.push_back(i < width / 2 ? 2 * i : 2 * i + 1);
-    low.push_back(i % 2 ? width : i / 2);
-    high.push_back(i % 2 ? (width - 1 + i) / 2 : width);
-  }
-  if (lane.mask) {
-    Value none =
-        arith::ConstantOp::create(builder, location, cast<TypedAttr>(builder.getZeroAttr(lane.mask.getType())));
-    lowMask = vector::ShuffleOp::create(builder, location, lane.mask, none, low);
-    highMask = vector::ShuffleOp::create(builder, location, lane.mask, none, high);
-  }
-  Value first = loadVector(memory, offset, width, lowMask), second = loadVector(memory, behind, width, highMask);
-  return vector::ShuffleOp::create(builder, location, first, second, picks);
-}
-
-Value CpuKernelBuilder::load(Memory memory, Value offset, int64_t stride, const Lane &lane) {
-  Type stored = memoryType(memory.element);
-  auto scalarAt = [&](Value at) -> Value {
-    return LLVM::LoadOp::create(builder, location, stored, address(memory, at), unsigned(bytesOf(memory.element)));
-  };
-  auto plus = [&](int64_t elements) -> Value {
-    Value add = i64(elements);
-    return arith::AddIOp::create(builder, location, offset, add);
-  };
-  if (!lane.width)
-    return fromMemory(scalarAt(offset), memory.element);
-  auto type = VectorType::get({lane.width}, stored);
-  if (stride == 0)
-    return fromMemory(vector::BroadcastOp::create(builder, location, type, scalarAt(offset)), memory.element);
-  if (stride == 1)
-    return fromMemory(loadVector(memory, offset, lane.width, lane.mask), memory.element);
-  if (stride == 2 && lane.width % 2 == 0)
-    return fromMemory(loadEveryOther(memory, offset, lane), memory.element);
-  SmallVector<Value> elements;
-  for (int64_t i = 0; i < lane.width; ++i)
-    elements.push_back(scalarAt(i ? plus(i * stride) : offset));
-  return fromMemory(vector::FromElementsOp::create(builder, location, type, elements), memory.element);
-}
-
-void CpuKernelBuilder::store(Memory memory, Value offset, const Lane &lane, Value value) {
-  if (memory.element.isInteger(1)) {
-    Type byte = builder.getI8Type();
-    value = arith::ExtUIOp::create(builder, location, lane.width ? VectorType::get({lane.width}, byte) : byte, value);
-  }
-  auto align = unsigned(bytesOf(memory.element));
-  Value to = address(memory, offset);
-  if (lane.mask)
-    LLVM::MaskedStoreOp::create(builder, location, value, to, lane.mask, align);
-  else
-    LLVM::StoreOp::create(builder, location, value, to, align);
 }

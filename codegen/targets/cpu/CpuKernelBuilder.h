@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/CpuTraits.h"
-#include "kernels/KernelBuilder.h"
+#include "kernels/PointerKernelBuilder.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -19,7 +19,7 @@ struct KernelPhase {
 };
 
 /// Emits scf, arith, math, vector and llvm on pointers.
-class CpuKernelBuilder final : public KernelBuilder {
+class CpuKernelBuilder final : public PointerKernelBuilder {
 public:
   /// One function a phase, `func @<name>_<phase>(pointers, dims, lo, hi)`, added to the end of `module`. `operands` is
   /// the number of inputs and results; the workspace pointer follows them in `pointers`.
@@ -33,8 +33,6 @@ public:
   /// Sum over the phases of estimated nanoseconds on one thread.
   double getNanoseconds() const { return total; }
 
-  mlir::OpBuilder &getBuilder() override { return builder; }
-  mlir::Location getLoc() override { return location; }
   int64_t lanesOf(mlir::Type element) override;
   Memory operand(unsigned i, mlir::Type element) override;
   Memory workspace(int64_t offset, mlir::Type element) override;
@@ -42,19 +40,10 @@ public:
   Memory constantData(mlir::DenseElementsAttr values) override;
   void parallelRange(int64_t extent, int64_t multiple, double nanoseconds,
                      llvm::function_ref<void(mlir::Value lo, mlir::Value hi)> body) override;
-  mlir::Value load(Memory memory, mlir::Value offset, int64_t stride, const Lane &lane) override;
-  void store(Memory memory, mlir::Value offset, const Lane &lane, mlir::Value value) override;
 
 private:
   mlir::Value pointerAt(unsigned i);
-  mlir::Value address(Memory memory, mlir::Value offset);
-  mlir::Value loadVector(Memory memory, mlir::Value offset, int64_t width, mlir::Value mask);
-  mlir::Value loadEveryOther(Memory memory, mlir::Value offset, const Lane &lane);
-  mlir::Value i64(int64_t value);
-  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
 
-  mlir::OpBuilder builder;
-  mlir::Location location;
   CpuTraits traits;
   mlir::ModuleOp module; ///< null: in line
   std::string name;

@@ -1,0 +1,195 @@
+#include "gpu/GpuKernelBuilder.h"
+
+#include "kernels/GroupAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::codegen;
+
+namespace {
+enum AddressSpace : unsigned { globalSpace = 1, sharedSpace = 3 };
+constexpr gpu::Dimension dimensions[] = {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z};
+} // namespace
+
+GpuKernelBuilder::GpuKernelBuilder(gpu::GPUModuleOp module, StringRef name, dl::GroupOp group, int64_t workspaceBytes)
+    : PointerKernelBuilder(module.getContext(), group.getLoc()), module(module), name(name), group(group),
+      operands(group.getNumOperands() + group.getNumResults()), hasWorkspace(workspaceBytes > 0) {}
+
+int64_t GpuKernelBuilder::lanesOf(Type element) { return gpuVectorBytes / std::max<int64_t>(bytesOf(element), 4); }
+
+// Operands share no bytes, but for a result that takes over those of an input.
+static SmallVector<NamedAttrList> argumentAttributes(dl::GroupOp group, unsigned count) {
+  OpBuilder b(group.getContext());
+  SmallVector<bool> shared(count, false);
+  if (std::optional<ArrayRef<int64_t>> inPlace = group.getInPlace())
+    for (auto [result, input] : llvm::enumerate(*inPlace))
+      if (input >= 0)
+        shared[input] = shared[group.getNumOperands() + result] = true;
+  SmallVector<NamedAttrList> attributes(count);
+  for (unsigned i = 0; i < count; ++i) {
+    if (shared[i])
+      continue;
+    attributes[i].set(LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    if (i < group.getNumOperands())
+      attributes[i].set(LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
+  }
+  return attributes;
+}
+
+void GpuKernelBuilder::openFunction(Extents grid, Extents block) {
+  std::string symbol = name + "_" + std::to_string(launches.size());
+  launches.push_back({symbol, grid, block, 0});
+  builder.setInsertionPointToEnd(&module.getBodyRegion().front());
+  unsigned count = operands + hasWorkspace;
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
+  auto type = builder.getFunctionType(SmallVector<Type>(count, pointer), {});
+  function = gpu::GPUFuncOp::create(builder, location, symbol, type);
+  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  auto extents = [&](Extents values) {
+    return builder.getDenseI32ArrayAttr({int32_t(values[0]), int32_t(values[1]), int32_t(values[2])});
+  };
+  function.setKnownBlockSizeAttr(extents(block));
+  function.setKnownGridSizeAttr(extents(grid));
+  for (auto [i, attributes] : llvm::enumerate(argumentAttributes(group, count)))
+    function.setArgAttrs(i, attributes);
+  threads = blocks = {};
+  builder.setInsertionPointToEnd(&function.getBody().front());
+  // Terminator first: the entry block has an end while the body is emitted before it.
+  builder.setInsertionPoint(gpu::ReturnOp::create(builder, location));
+}
+
+void GpuKernelBuilder::launch(Extents grid, Extents block, llvm::function_ref<void()> body) {
+  if (llvm::any_of(grid, [](int64_t extent) { return extent <= 0; }))
+    return;
+  openFunction(grid, block);
+  body();
+}
+
+void GpuKernelBuilder::parallelRange(int64_t extent, int64_t multiple, double,
+                                     llvm::function_ref<void(Value, Value)> body) {
+  constexpr int64_t blockThreads = 256;
+  int64_t count = (extent + multiple - 1) / multiple;
+  int64_t block = std::min<int64_t>(blockThreads, llvm::alignTo(std::max<int64_t>(count, 1), warpSize));
+  launch(blocksFor(count, block), {block, 1, 1}, [&] {
+    Value number = arith::MulIOp::create(builder, location, blockId(), i64(block));
+    number = arith::AddIOp::create(builder, location, number, threadId());
+    Value lo = arith::MulIOp::create(builder, location, number, i64(multiple)), whole = i64(extent);
+    Value live = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, lo, whole);
+    auto branch = scf::IfOp::create(builder, location, live, /*withElseRegion=*/false);
+    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+    Value end = arith::AddIOp::create(builder, location, lo, i64(multiple));
+    body(lo, multiple == 1 ? end : arith::MinSIOp::create(builder, location, end, whole));
+  });
+}
+
+Value GpuKernelBuilder::atEntry(llvm::function_ref<Value()> emit) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&function.getBody().front());
+  return emit();
+}
+
+Value GpuKernelBuilder::threadId(unsigned dim) {
+  if (!threads[dim])
+    threads[dim] = atEntry([&]() -> Value {
+      if (launches.back().block[dim] == 1)
+        return i64(0);
+      Value id = gpu::ThreadIdOp::create(builder, location, dimensions[dim]);
+      return arith::IndexCastUIOp::create(builder, location, builder.getI64Type(), id);
+    });
+  return threads[dim];
+}
+
+Value GpuKernelBuilder::blockId(unsigned dim) {
+  if (!blocks[dim])
+    blocks[dim] = atEntry([&]() -> Value {
+      if (launches.back().grid[dim] == 1)
+        return i64(0);
+      Value id = gpu::BlockIdOp::create(builder, location, dimensions[dim]);
+      return arith::IndexCastUIOp::create(builder, location, builder.getI64Type(), id);
+    });
+  return blocks[dim];
+}
+
+Memory GpuKernelBuilder::shared(int64_t elements, Type element) {
+  std::string symbol = name + "_shared_" + std::to_string(sharedCount++);
+  OpBuilder global = OpBuilder::atBlockBegin(&module.getBodyRegion().front());
+  auto array = LLVM::LLVMArrayType::get(memoryType(element), elements);
+  LLVM::GlobalOp::create(global, location, array, /*isConstant=*/false, LLVM::Linkage::Internal, symbol, Attribute(),
+                         /*alignment=*/64, sharedSpace);
+  launches.back().sharedBytes = llvm::alignTo(launches.back().sharedBytes, 64) + elements * bytesOf(element);
+  Value pointer = atEntry([&]() -> Value {
+    return LLVM::AddressOfOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext(), sharedSpace),
+                                     symbol);
+  });
+  return {pointer, element};
+}
+
+void GpuKernelBuilder::barrier() { gpu::BarrierOp::create(builder, location); }
+
+// Shuffles move 32 bits: narrow values are widened, wide ones go in halves.
+Value GpuKernelBuilder::shuffle(Value value, gpu::ShuffleMode mode, int64_t operand) {
+  Type type = value.getType(), i32 = builder.getI32Type(), word = builder.getI64Type();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  auto constant = [&](int64_t number) -> Value {
+    return arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(int32_t(number)));
+  };
+  auto move = [&](Value one) -> Value {
+    return gpu::ShuffleOp::create(builder, location, one, constant(operand), constant(warpSize), mode)
+        .getShuffleResult();
+  };
+  if (bits == 32)
+    return move(value);
+  Type integer = builder.getIntegerType(bits);
+  Value raw = type == integer ? value : arith::BitcastOp::create(builder, location, integer, value);
+  if (bits < 32) {
+    raw = move(arith::ExtUIOp::create(builder, location, i32, raw));
+    raw = arith::TruncIOp::create(builder, location, integer, raw);
+  } else {
+    Value low = move(arith::TruncIOp::create(builder, location, i32, raw));
+    Value high = arith::ShRUIOp::create(builder, location, raw, i64(32));
+    high = move(arith::TruncIOp::create(builder, location, i32, high));
+    high = arith::ShLIOp::create(builder, location, arith::ExtUIOp::create(builder, location, word, high), i64(32));
+    raw = arith::OrIOp::create(builder, location, high, arith::ExtUIOp::create(builder, location, word, low));
+  }
+  return type == integer ? raw : arith::BitcastOp::create(builder, location, type, raw);
+}
+
+Value GpuKernelBuilder::shuffleXor(Value value, int64_t mask) { return shuffle(value, gpu::ShuffleMode::XOR, mask); }
+
+Value GpuKernelBuilder::shuffleFrom(Value value, int64_t lane) { return shuffle(value, gpu::ShuffleMode::IDX, lane); }
+
+Memory GpuKernelBuilder::operand(unsigned i, Type element) { return {function.getArgument(i), element}; }
+
+Memory GpuKernelBuilder::workspace(int64_t offset, Type element) {
+  Value base = function.getArgument(operands);
+  if (offset)
+    base = atEntry([&]() -> Value {
+      return LLVM::GEPOp::create(builder, location, base.getType(), builder.getI8Type(), base,
+                                 ArrayRef<LLVM::GEPArg>{i64(offset)}, LLVM::GEPNoWrapFlags::inbounds);
+    });
+  return {base, element};
+}
+
+Memory GpuKernelBuilder::scratch(int64_t elements, Type element) {
+  Value pointer = atEntry([&]() -> Value {
+    return LLVM::AllocaOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()),
+                                  memoryType(element), i64(elements), gpuVectorBytes);
+  });
+  return {pointer, element};
+}
+
+Memory GpuKernelBuilder::constantData(DenseElementsAttr values) { return constantIn(module, values, globalSpace); }
+
+// Every memory starts at a multiple of gpuVectorBytes.
+unsigned GpuKernelBuilder::alignmentOf(const Memory &memory, int64_t width) {
+  int64_t bytes = bytesOf(memory.element), known = memory.divisor & -memory.divisor;
+  return std::min(bytes * known,
+                  std::min<int64_t>(gpuVectorBytes, int64_t(llvm::PowerOf2Ceil(bytes * std::max<int64_t>(width, 1)))));
+}

@@ -1,0 +1,71 @@
+#include "gpu/GpuKernels.h"
+
+#include "dlc/ir/Rt.h"
+#include "gpu/GpuRegistry.h"
+#include "kernels/Kernels.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::codegen;
+
+GpuRegistry::GpuRegistry(MLIRContext *context) : context(context) {
+#define DLC_GPU_FAMILY(Name) register##Name##GpuKernels(*this);
+#include "gpu/GpuFamilies.inc"
+#undef DLC_GPU_FAMILY
+}
+
+const GpuRegistry::Emitter *GpuRegistry::find(OperationName name) const {
+  auto found = emitters.find(name);
+  return found == emitters.end() ? nullptr : &found->second;
+}
+
+static std::pair<Operation *, GpuRegistry::Emitter> anchorOf(dl::GroupOp group) {
+  GpuRegistry registry(group.getContext());
+  for (Operation &op : group.getBody().front().without_terminator())
+    if (const GpuRegistry::Emitter *emitter = registry.find(op.getName()))
+      return {&op, *emitter};
+  return {};
+}
+
+// The CPU's kernels with narrow vectors and no grain.
+static CpuTraits fallbackTraits() {
+  CpuTraits traits;
+  traits.vectorBytes = gpuVectorBytes;
+  return traits;
+}
+
+LogicalResult codegen::emitGpuFallback(GpuKernelBuilder &kernel, dl::GroupOp group) {
+  return emitKernel(kernel, group, fallbackTraits());
+}
+
+int64_t codegen::gpuFallbackWorkspaceBytes(dl::GroupOp group) { return workspaceBytes(group, fallbackTraits()); }
+
+FailureOr<SmallVector<GpuLaunch>> codegen::emitGpuKernel(gpu::GPUModuleOp module, StringRef name, dl::GroupOp group,
+                                                         int64_t workspaceBytes) {
+  GpuKernelBuilder kernel(module, name, group, workspaceBytes);
+  auto [anchor, emitter] = anchorOf(group);
+  LogicalResult result = anchor ? emitter.emit(kernel, group, anchor) : emitGpuFallback(kernel, group);
+  if (failed(result))
+    return failure();
+  return SmallVector<GpuLaunch>(kernel.getLaunches());
+}
+
+int64_t codegen::gpuWorkspaceBytes(dl::GroupOp group) {
+  auto [anchor, emitter] = anchorOf(group);
+  if (anchor)
+    return emitter.workspaceBytes ? emitter.workspaceBytes(group, anchor) : 0;
+  return gpuFallbackWorkspaceBytes(group);
+}
+
+LogicalResult codegen::emitGpuModule(ModuleOp module) {
+  loadGpuDialects(*module.getContext());
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto code = gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
+  for (auto kernel : llvm::make_early_inc_range(module.getOps<rt::KernelOp>())) {
+    dl::GroupOp group = kernel.getGroup();
+    if (failed(emitGpuKernel(code, kernel.getSymName(), group, gpuWorkspaceBytes(group))))
+      return failure();
+    kernel.erase();
+  }
+  return success();
+}

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "dlc/ir/Program.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+#include <array>
+#include <string>
+
+namespace dlc::codegen {
+
+/// One kernel launch; the grid follows from shapes.
+struct GpuLaunch {
+  std::string symbol;
+  std::array<int64_t, 3> grid, block; ///< x, y, z
+  int64_t sharedBytes = 0;            ///< static, part of the kernel: a launch asks for no more
+};
+
+/// Emits the launches of a group's kernel into `module`, named `<name>_<i>`, to be run in order; each takes all
+/// operands (the group's inputs, its results, then the workspace if it has bytes) as !llvm.ptr<1>, 64-byte aligned.
+/// Fails, with an error at the op, when a group is not what its kind promises.
+mlir::FailureOr<llvm::SmallVector<GpuLaunch>> emitGpuKernel(mlir::gpu::GPUModuleOp module, llvm::StringRef name,
+                                                            dl::GroupOp group, int64_t workspaceBytes);
+
+/// Bytes of workspace the kernel needs besides its operands.
+int64_t gpuWorkspaceBytes(dl::GroupOp group);
+
+/// The module's rt.kernel ops become `gpu.module @kernels`, their launches named after them.
+mlir::LogicalResult emitGpuModule(mlir::ModuleOp module);
+
+/// The passes `dlc-emit-gpu` (rt.kernel ops of a module become a gpu.module) and `dlc-lower-gpu`, and their dialects.
+void registerGpuPasses();
+void registerGpuDialects(mlir::DialectRegistry &registry);
+/// Loads those dialects now, for code that builds kernels outside a pass.
+void loadGpuDialects(mlir::MLIRContext &context);
+
+} // namespace dlc::codegen
