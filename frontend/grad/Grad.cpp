@@ -33,10 +33,18 @@ public:
 
   /// Collects what the value depends on; an Error if that can no longer be differentiated.
   void collect(Value &root) {
-    std::vector<Value *> open{&root};
+    struct Visit {
+      Value *value;
+      bool afterOperands;
+    };
+    std::vector<Visit> open{{&root, false}};
     while (!open.empty()) {
-      Value *value = open.back();
+      auto [value, afterOperands] = open.back();
       open.pop_back();
+      if (afterOperands) {
+        add(*value);
+        continue;
+      }
       if (!value->requiresGrad || !seen.insert(value).second)
         continue;
       if (value->leaf) {
@@ -50,19 +58,21 @@ public:
           fail(ErrorKind::Internal, std::string(function) + ": a value has lost its graph", where);
         continue;
       }
-      inner.emplace_back(value);
+      open.push_back({value, true});
       for (const ValueRef &operand : value->node->operands) {
         if (operand->requiresGrad && !operand->leaf && operand->obstacle)
           refuse(*operand, value->node.get());
-        open.push_back(operand.get());
+        open.push_back({operand.get(), false});
       }
     }
   }
 
   /// The value in the current trace, with its graph: what has run already is recorded again.
   ValueRef present(const ValueRef &value) {
-    bool asIs = value->leaf || !value->node || value->node->trace == &record::currentTrace() ||
-                (!value->requiresGrad && value->state != Value::State::Dropped);
+    bool asIs =
+        value->leaf || !value->node ||
+        (value->requiresGrad ? !past.contains(value.get())
+                             : value->node->trace == &record::currentTrace() || value->state != Value::State::Dropped);
     if (asIs)
       return value;
     if (auto found = again.find(value.get()); found != again.end())
@@ -101,6 +111,18 @@ public:
   std::vector<ValueRef> leaves;
 
 private:
+  /// A value after all it depends on. It is past when it has run, or reads a value that has: the way on to the leaves
+  /// is then not in the current trace.
+  void add(Value &value) {
+    inner.emplace_back(&value);
+    const Node &node = *value.node;
+    bool isPast = node.trace != &record::currentTrace();
+    for (const ValueRef &operand : node.operands)
+      isPast |= past.contains(operand.get());
+    if (isPast)
+      past.insert(&value);
+  }
+
   [[noreturn]] void refuse(const Value &value, const Node *reader) const {
     const Obstacle &obstacle = *value.obstacle;
     if (obstacle.kind == Obstacle::Used)
@@ -117,8 +139,8 @@ private:
 
   const char *function;
   Where where;
-  std::unordered_set<Value *> seen;
-  std::vector<ValueRef> inner;
+  std::unordered_set<Value *> seen, past;
+  std::vector<ValueRef> inner; // operands first
   std::unordered_map<Value *, ValueRef> again;
 };
 

@@ -79,6 +79,15 @@ TEST(Grad, RetainedGraphsServeTwice) {
   EXPECT_EQ(x.grad().to_vector<float>(), (Floats{4, 8}));
 }
 
+TEST(Grad, ReadingAValueBetweenLosesNothing) {
+  Tensor x = tensor({1, 2}).requires_grad_();
+  Tensor y = x * x;
+  EXPECT_EQ(y.to_vector<float>(), (Floats{1, 4}));
+  Tensor z = y * x;
+  (y * z).sum().backward(); // x^5
+  EXPECT_EQ(x.grad().to_vector<float>(), (Floats{5, 80}));
+}
+
 TEST(Grad, AGraphThatReadAnOldParameterIsRefused) {
   Tensor x = tensor({1, 2}).requires_grad_();
   Tensor loss = (x * x).sum();
