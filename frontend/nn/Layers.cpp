@@ -13,8 +13,8 @@ Init byFanIn(int64_t fanIn) {
   return init::uniform(-bound, bound);
 }
 
-std::optional<Tensor> given(const Parameter &bias) {
-  return bias.defined() ? std::optional<Tensor>(bias) : std::optional<Tensor>();
+std::optional<Tensor> given(const Parameter &parameter) {
+  return parameter.defined() ? std::optional<Tensor>(parameter) : std::optional<Tensor>();
 }
 
 Pool2dShape poolShape(const Pair &kernel, const std::optional<Pair> &stride, const Pair &padding) {
@@ -45,6 +45,15 @@ Tensor MaxPool2d::forward(Tensor x) { return max_pool2d(x, shape); }
 AvgPool2d::AvgPool2d(Pair kernel, std::optional<Pair> stride, Pair padding)
     : shape(poolShape(kernel, stride, padding)) {}
 Tensor AvgPool2d::forward(Tensor x) { return avg_pool2d(x, shape); }
+
+LayerNorm::LayerNorm(Shape normalized, Options options, Where where)
+    : normalized(std::move(normalized)), eps(options.eps) {
+  if (options.elementwise_affine)
+    weight.tie(parameter("weight", this->normalized, init::ones(), options.dtype, where));
+  if (options.elementwise_affine && options.bias)
+    bias.tie(parameter("bias", this->normalized, init::zeros(), options.dtype, where));
+}
+Tensor LayerNorm::forward(Tensor x) { return layer_norm(x, normalized, given(weight), given(bias), eps); }
 
 Tensor ReLU::forward(Tensor x) { return relu(x); }
 Tensor Tanh::forward(Tensor x) { return dlc::tanh(x); }

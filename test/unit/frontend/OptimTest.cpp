@@ -63,6 +63,40 @@ TEST(Optim, OPT_03_ThreeSteps) {
   EXPECT_EQ(optimizer.state_dict().at("opt.step").item(), 3);
 }
 
+// PyTorch's RMSprop from 1 with the gradient 2.
+TEST(Optim, RMSpropFollowsPyTorch) {
+  auto expectSteps = [](const optim::RMSpropOptions &options, const std::vector<double> &expected) {
+    One model;
+    optim::RMSprop optimizer(model.parameters(), options);
+    for (double value : expected) {
+      optimizer.zero_grad();
+      sloped(model, 2).backward();
+      optimizer.step();
+      EXPECT_NEAR(model.w.item(), value, 1e-6);
+    }
+    EXPECT_EQ(model.unused.item(), 1);
+  };
+  expectSteps({}, {0.900000005, 0.8291118870, 0.7710869802});
+  expectSteps({.alpha = 0.5, .centered = true}, {0.9800000002, 0.9569059897, 0.9266688323});
+  expectSteps({.lr = 0.1, .alpha = 0.9, .momentum = 0.5}, {0.6837722390, 0.2962426272, -0.0896168644});
+  expectSteps({.lr = 0.1, .alpha = 0.9, .weight_decay = 0.01, .momentum = 0.5, .centered = true},
+              {0.6666666722, 0.2452941642, -0.1899657752});
+}
+
+TEST(Optim, RMSpropState) {
+  One model;
+  optim::RMSprop optimizer(model.parameters(), {.momentum = 0.9, .centered = true});
+  sloped(model, 2).backward();
+  optimizer.step();
+  StateDict state = optimizer.state_dict();
+  EXPECT_NEAR(state.at("opt.square_avg.w").item(), 0.04, 1e-7);
+  EXPECT_NEAR(state.at("opt.grad_avg.w").item(), 0.02, 1e-7);
+  EXPECT_NEAR(state.at("opt.momentum_buffer.w").item(), 2 / std::sqrt(0.04 - 0.0004), 1e-5);
+  EXPECT_EQ(state.at("opt.alpha").item(), 0.99);
+  EXPECT_THROW(optim::RMSprop(model.parameters(), {.alpha = -1}), Error);
+  EXPECT_THROW(optimizer.add_param_group({}, {.centered = true}), Error);
+}
+
 TEST(Optim, OPT_05_DecayOfAdamAndAdamW) {
   One a, b;
   optim::Adam adam(a.parameters(), {.lr = 0.1, .weight_decay = 0.1});

@@ -66,6 +66,30 @@ private:
   Pool2dShape shape;
 };
 
+/// (x - mean) / √(variance + eps) over the last dims, of the normalized shape; times weight (ones at first), plus bias
+/// (zeros).
+class LayerNorm : public Module {
+public:
+  struct Options {
+    double eps = 1e-5;
+    /// With weight and, unless `bias` is off, bias.
+    bool elementwise_affine = true;
+    bool bias = true;
+    DType dtype = f32;
+  };
+  LayerNorm(int64_t features, Where where = Where::current()) : LayerNorm(Shape{features}, Options(), where) {}
+  LayerNorm(int64_t features, Options options, Where where = Where::current())
+      : LayerNorm(Shape{features}, options, where) {}
+  LayerNorm(Shape normalized, Where where = Where::current()) : LayerNorm(std::move(normalized), Options(), where) {}
+  LayerNorm(Shape normalized, Options options, Where where = Where::current());
+  Tensor forward(Tensor x) override;
+  Parameter weight, bias;
+
+private:
+  Shape normalized;
+  double eps;
+};
+
 class ReLU : public Module {
 public:
   Tensor forward(Tensor x) override;

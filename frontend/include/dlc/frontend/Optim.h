@@ -60,7 +60,7 @@ struct AdamOptions {
   std::string name = "opt";
 };
 
-/// D. Kingma, J. Ba, 2015; decay is added to the gradient (L2).
+/// D. Kingma, J. Ba, 2015; decay is added to the gradient (L2). PyTorch's Adam without amsgrad.
 class Adam : public Optimizer {
 public:
   Adam(std::vector<Parameter> parameters, AdamOptions options = {}, Where where = Where::current());
@@ -80,6 +80,27 @@ class AdamW : public Optimizer {
 public:
   AdamW(std::vector<Parameter> parameters, AdamWOptions options = {}, Where where = Where::current());
   void add_param_group(std::vector<Parameter> parameters, AdamWOptions options, Where where = Where::current());
+};
+
+struct RMSpropOptions {
+  double lr = 1e-2;
+  double alpha = 0.99;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  double momentum = 0;
+  /// Divides by the deviation instead of the root of the mean square.
+  bool centered = false;
+  std::string name = "opt";
+};
+
+/// T. Tieleman, G. Hinton, 2012: s = alpha·s + (1 - alpha)·d², p -= lr·d / (√s + eps); PyTorch's RMSprop.
+class RMSprop : public Optimizer {
+public:
+  RMSprop(std::vector<Parameter> parameters, RMSpropOptions options = {}, Where where = Where::current());
+  void add_param_group(std::vector<Parameter> parameters, RMSpropOptions options, Where where = Where::current());
+
+private:
+  bool withMomentum, centered;
 };
 
 } // namespace dlc::optim
