@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the golden curves beside this file, with PyTorch on one CPU thread; run by hand, needs torch, numpy, safetensors.
+"""export.py [<curve> ...]: writes the golden curves (all, or those named) beside this file, with PyTorch on one CPU thread;
+run by hand, needs torch, numpy, safetensors.
 
 Each file holds the initial weights (initial.<name>), what makes the batches of the 50 steps, the loss of each step before
 its update in f32 (loss_f32) and in f64 from the same weights and data widened (loss_f64), and the f32 weights after the
@@ -7,6 +8,7 @@ last step (final.<name>).
 """
 import gzip
 import pathlib
+import sys
 
 import numpy as np
 import torch
@@ -16,6 +18,8 @@ from torch.nn import functional as F
 
 folder = pathlib.Path(__file__).resolve().parent
 steps = 50
+context, vocabulary = 32, 65  # of the transformer, in characters
+alphabet = "\n !$&',-.3:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class Mlp(nn.Module):
@@ -41,6 +45,35 @@ class SimpleCNN(nn.Module):
         return self.fc(torch.flatten(x, 1))
 
 
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.norm1 = nn.LayerNorm(width)
+        self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.norm2 = nn.LayerNorm(width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        y = self.norm1(x)
+        x = x + self.attention(y, y, y, attn_mask=later, need_weights=False)[0]
+        return x + self.mlp(self.norm2(x))
+
+
+class Transformer(nn.Module):
+    def __init__(self, width=64, heads=4):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, width)
+        self.position = nn.Embedding(context, width)
+        self.block = Block(width, heads)
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, vocabulary)
+
+    def forward(self, x):
+        x = self.token(x) + self.position(torch.arange(x.shape[1]))
+        return self.head(self.norm(self.block(x)))
+
+
 def arrays(model, prefix):
     return {f"{prefix}.{name}": value.detach().numpy().copy() for name, value in model.state_dict().items()}
 
@@ -63,6 +96,8 @@ def widened(value):
 
 
 def export(name, make_model, batches, loss_of, optimizer_of, inputs):
+    if sys.argv[1:] and name not in sys.argv[1:]:
+        return
     torch.manual_seed(0)
     single = make_model()
     initial = arrays(single, "initial")
@@ -97,6 +132,12 @@ def digit_indices(samples, batch):
     return np.stack(batches[:steps])
 
 
+def read_text():
+    """Character numbers of the text, and where the sequences [steps, batch] start; the target is the next character."""
+    tokens = np.array([alphabet.index(character) for character in (folder / "text.txt").read_text()], dtype=np.int64)
+    return tokens, np.random.default_rng(0).integers(0, len(tokens) - context, (steps, 8))
+
+
 def nested():
     """Children of children, a child without parameters, a parameter of the module's own before its children's."""
     model = nn.Sequential(nn.Conv2d(2, 4, (3, 2)), nn.ReLU(),
@@ -113,7 +154,7 @@ def export_names(models):
 
 
 def main():
-    export_names({"mlp": Mlp(), "cnn": SimpleCNN(), "nested": nested()})
+    export_names({"mlp": Mlp(), "cnn": SimpleCNN(), "nested": nested(), "transformer": Transformer()})
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
 
@@ -130,6 +171,12 @@ def main():
            lambda parameters: torch.optim.SGD(parameters, lr=0.01, momentum=0.9), {"indices": indices})
     export("cnn_adamw", SimpleCNN, batches, F.cross_entropy,
            lambda parameters: torch.optim.AdamW(parameters, lr=1e-3), {"indices": indices})
+
+    tokens, starts = read_text()
+    sequences = torch.from_numpy(tokens[starts[:, :, None] + np.arange(context + 1)])
+    export("transformer", Transformer, [(rows[:, :-1], rows[:, 1:]) for rows in sequences],
+           lambda logits, y: F.cross_entropy(logits.flatten(0, 1), y.flatten()),
+           lambda parameters: torch.optim.AdamW(parameters, lr=1e-3), {"tokens": tokens, "starts": starts})
 
 
 if __name__ == "__main__":
