@@ -4,6 +4,8 @@
 #include "dlc/ir/Rt.h"
 #include "dlc/passes/MemoryPlan.h"
 #include "dlc/passes/Pipelines.h"
+#include "driver/DeviceStages.h"
+#include "gpu/GpuKernels.h"
 #include "host/KernelFunction.h"
 #include "host/LowerProgram.h"
 #include "kernels/Kernels.h"
@@ -98,7 +100,8 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   pipeline.memoryLimit = options.memoryLimit;
   // One plan serves all targets.
   pipeline.workspaceBytes = [&targets, traits = traitsOf(targets.host)](dl::GroupOp group) {
-    return targets.cpu ? workspaceBytes(group, traits) : 0;
+    int64_t bytes = targets.cpu ? workspaceBytes(group, traits) : 0;
+    return targets.hasGpu() ? std::max(bytes, gpuWorkspaceBytes(group)) : bytes;
   };
   passes::buildImportPipeline(manager, pipeline);
   if (stage != Emit::Dl) {
@@ -144,13 +147,20 @@ static StatusOr<std::vector<std::string>> compileForCpu(ModuleOp module, const C
   return compileInParallel(modules, target, kThreads, stages);
 }
 
-StatusOr<NativeCode> compileNative(ModuleOp module, const Targets &targets) {
+StatusOr<NativeCode> compileNative(ModuleOp module, const Targets &targets, const CompileOptions &options) {
   NativeCode code;
   if (targets.cpu) {
     StatusOr<std::vector<std::string>> objects = compileForCpu(module, targets.host);
     if (!objects.ok())
       return objects.status();
     code.objects = objects.take();
+  }
+  if (targets.hasGpu()) {
+    Status status = emitGpuStage(module);
+    if (status.ok())
+      status = compileForDevices(module, targets, options, code);
+    if (!status.ok())
+      return status;
   }
   return code;
 }

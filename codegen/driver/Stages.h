@@ -21,8 +21,9 @@ struct NativeCode {
   std::vector<DeviceCode> deviceCode;
 };
 
-/// The native code of an outlined module: the host programs, and the kernels on several threads.
-StatusOr<NativeCode> compileNative(mlir::ModuleOp module, const Targets &targets);
+/// The native code of an outlined module: host programs and kernels for every target. For GPU targets the module is
+/// left with its gpu.module.
+StatusOr<NativeCode> compileNative(mlir::ModuleOp module, const Targets &targets, const CompileOptions &options);
 
 /// One module in the llvm dialect with host programs and kernels, for --emit=llvm, asm and obj.
 Status lowerToOneModule(mlir::ModuleOp module, const CpuTarget &target);

@@ -63,7 +63,7 @@ LogicalResult codegen::emitGpuModule(ModuleOp module) {
   auto code = gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
   for (auto kernel : llvm::make_early_inc_range(module.getOps<rt::KernelOp>())) {
     dl::GroupOp group = kernel.getGroup();
-    if (failed(emitGpuKernel(code, kernel.getSymName(), group, gpuWorkspaceBytes(group))))
+    if (failed(emitGpuKernel(code, kernel.getSymName(), group, int64_t(kernel.getWorkspace()))))
       return failure();
     kernel.erase();
   }

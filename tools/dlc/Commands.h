@@ -15,7 +15,7 @@ enum ExitCode { kDone = 0, kBadInput = 1, kUsage = 2, kLimit = 3, kPeerFailed = 
 struct CompileArguments {
   std::string module;
   std::string output;
-  std::string emit = "so"; ///< dl, fused, rt, llvm, asm, obj, so
+  std::string emit = "so"; ///< one of emitStages()
   codegen::CompileOptions options;
 };
 
@@ -35,6 +35,9 @@ struct InspectArguments {
   std::string artifact;
   bool json = false;
 };
+
+/// What --emit takes.
+std::vector<std::string> emitStages();
 
 /// Each prints to standard output and returns what went wrong.
 Status compile(const CompileArguments &arguments);

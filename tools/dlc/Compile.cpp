@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -34,22 +33,34 @@ Status writeText(const std::string &path, const std::string &text) {
   return file ? Status() : Status(StatusCode::InvalidInput, path + ": cannot be written");
 }
 
+constexpr std::pair<const char *, codegen::Emit> kStages[] = {{"dl", codegen::Emit::Dl},
+                                                              {"fused", codegen::Emit::Fused},
+                                                              {"rt", codegen::Emit::Rt},
+                                                              {"llvm", codegen::Emit::Llvm},
+                                                              {"asm", codegen::Emit::Asm},
+                                                              {"obj", codegen::Emit::Obj},
+                                                              {"gpu", codegen::Emit::Gpu},
+                                                              {"nvvm", codegen::Emit::Nvvm},
+                                                              {"ptx", codegen::Emit::Ptx},
+                                                              {"cubin", codegen::Emit::Cubin},
+                                                              {"kernel-report", codegen::Emit::KernelReport},
+                                                              {"so", codegen::Emit::So}};
+
 codegen::Emit stageOf(const std::string &name) {
-  using codegen::Emit;
-  constexpr std::array<std::pair<const char *, Emit>, 7> kStages = {{{"dl", Emit::Dl},
-                                                                     {"fused", Emit::Fused},
-                                                                     {"rt", Emit::Rt},
-                                                                     {"llvm", Emit::Llvm},
-                                                                     {"asm", Emit::Asm},
-                                                                     {"obj", Emit::Obj},
-                                                                     {"so", Emit::So}}};
   for (auto [stage, value] : kStages)
     if (name == stage)
       return value;
-  return Emit::So;
+  return codegen::Emit::So;
 }
 
 } // namespace
+
+std::vector<std::string> emitStages() {
+  std::vector<std::string> names;
+  for (auto [stage, value] : kStages)
+    names.emplace_back(stage);
+  return names;
+}
 
 Status compile(const CompileArguments &arguments) {
   StatusOr<std::string> text = readText(arguments.module);

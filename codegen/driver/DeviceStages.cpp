@@ -1,0 +1,112 @@
+#include "driver/DeviceStages.h"
+
+#include "dlc/ir/Rt.h"
+#include "gpu/GpuKernels.h"
+#include "gpu/Lower.h"
+#include "host/LowerDeviceProgram.h"
+#include "targets/cpu/Lower.h"
+#include "targets/cpu/Object.h"
+#include "targets/cuda/Ptx.h"
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+
+namespace dlc::codegen {
+
+static gpu::GPUModuleOp kernelsOf(ModuleOp module) {
+  auto modules = module.getOps<gpu::GPUModuleOp>();
+  return modules.empty() ? gpu::GPUModuleOp() : *modules.begin();
+}
+
+Status emitGpuStage(ModuleOp module) {
+  if (kernelsOf(module))
+    return {};
+  if (failed(emitGpuModule(module)))
+    return {StatusCode::Internal, "a kernel could not be emitted"};
+  return {};
+}
+
+// "k3" of "k3_0".
+static StringRef kernelName(gpu::GPUFuncOp function) { return function.getName().rsplit('_').first; }
+
+namespace {
+
+/// The kernels as LLVM IR, from a copy of the module.
+struct TranslatedKernels {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+
+  static StatusOr<std::unique_ptr<TranslatedKernels>> make(ModuleOp module) {
+    auto result = std::make_unique<TranslatedKernels>();
+    OwningOpRef<gpu::GPUModuleOp> kernels = kernelsOf(module).clone();
+    if (failed(lowerToNvvm(*kernels)))
+      return Status(StatusCode::Internal, "a kernel could not be lowered");
+    auto translated = translateGpu(*kernels, result->context);
+    if (!translated.ok())
+      return translated.status();
+    result->module = translated.take();
+    return result;
+  }
+};
+
+} // namespace
+
+/// The function of every entry that starts kernels.
+static StatusOr<std::string> compileHost(ModuleOp module, const CpuTarget &target) {
+  llvm::StringMap<KernelRange> ranges;
+  uint32_t index = 0;
+  for (auto function : kernelsOf(module).getOps<gpu::GPUFuncOp>()) {
+    KernelRange &range = ranges.try_emplace(kernelName(function), KernelRange{index, 0}).first->second;
+    ++range.count;
+    ++index;
+  }
+  loadCpuDialects(*module.getContext());
+  OpBuilder builder(module.getContext());
+  OwningOpRef<ModuleOp> host = ModuleOp::create(builder, module.getLoc());
+  lowerDevicePrograms(module, *host, [&](StringRef kernel) { return ranges.lookup(kernel); });
+  return compileToObject(*host, target);
+}
+
+static Status addCudaCode(const llvm::Module &kernels, const std::string &arch, std::vector<DeviceCode> &code) {
+  StatusOr<std::string> ptx = emitPtx(kernels, arch);
+  if (!ptx.ok())
+    return ptx.status();
+  code.push_back({arch, "ptx", ptx.take()});
+  return {};
+}
+
+Status compileForDevices(ModuleOp module, const Targets &targets, const CompileOptions &options, NativeCode &code) {
+  StatusOr<std::string> host = compileHost(module, targets.host);
+  if (!host.ok())
+    return host.status();
+  code.objects.push_back(host.take());
+  StatusOr<std::unique_ptr<TranslatedKernels>> kernels = TranslatedKernels::make(module);
+  if (!kernels.ok())
+    return kernels.status();
+  for (const std::string &arch : targets.cuda)
+    if (Status status = addCudaCode(*(*kernels)->module, arch, code.deviceCode); !status.ok())
+      return status;
+  return {};
+}
+
+StatusOr<std::string> printKernels(ModuleOp module, Emit stage, const Targets &targets) {
+  if (stage == Emit::Nvvm) {
+    OwningOpRef<gpu::GPUModuleOp> kernels = kernelsOf(module).clone();
+    if (failed(lowerToNvvm(*kernels)))
+      return Status(StatusCode::Internal, "a kernel could not be lowered");
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    kernels->print(stream, OpPrintingFlags().enableDebugInfo(false));
+    return text + "\n";
+  }
+  if (targets.cuda.size() != 1)
+    return Status(StatusCode::InvalidInput, "expected one target cuda:sm_80, cuda:sm_90 or cuda:sm_100 to emit for");
+  StatusOr<std::unique_ptr<TranslatedKernels>> kernels = TranslatedKernels::make(module);
+  if (!kernels.ok())
+    return kernels.status();
+  return emitPtx(*(*kernels)->module, targets.cuda[0]);
+}
+
+} // namespace dlc::codegen
