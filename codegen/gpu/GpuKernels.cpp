@@ -1,6 +1,7 @@
 #include "gpu/GpuKernels.h"
 
 #include "dlc/ir/Rt.h"
+#include "gpu/GpuEmitters.h"
 #include "gpu/GpuRegistry.h"
 #include "kernels/Kernels.h"
 
@@ -40,12 +41,21 @@ LogicalResult codegen::emitGpuFallback(GpuKernelBuilder &kernel, dl::GroupOp gro
 
 int64_t codegen::gpuFallbackWorkspaceBytes(dl::GroupOp group) { return workspaceBytes(group, fallbackTraits()); }
 
+static LogicalResult emitByKind(GpuKernelBuilder &kernel, dl::GroupOp group) {
+  switch (group.getKind()) {
+  case dl::GroupKind::Pointwise:
+    return emitGpuPointwise(kernel, group);
+  default:
+    break;
+  }
+  auto [anchor, emitter] = anchorOf(group);
+  return anchor ? emitter.emit(kernel, group, anchor) : emitGpuFallback(kernel, group);
+}
+
 FailureOr<SmallVector<GpuLaunch>> codegen::emitGpuKernel(gpu::GPUModuleOp module, StringRef name, dl::GroupOp group,
                                                          int64_t workspaceBytes) {
   GpuKernelBuilder kernel(module, name, group, workspaceBytes);
-  auto [anchor, emitter] = anchorOf(group);
-  LogicalResult result = anchor ? emitter.emit(kernel, group, anchor) : emitGpuFallback(kernel, group);
-  if (failed(result))
+  if (failed(emitByKind(kernel, group)))
     return failure();
   return SmallVector<GpuLaunch>(kernel.getLaunches());
 }
@@ -63,7 +73,9 @@ LogicalResult codegen::emitGpuModule(ModuleOp module) {
   auto code = gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
   for (auto kernel : llvm::make_early_inc_range(module.getOps<rt::KernelOp>())) {
     dl::GroupOp group = kernel.getGroup();
-    if (failed(emitGpuKernel(code, kernel.getSymName(), group, int64_t(kernel.getWorkspace()))))
+    // The module may have been outlined for another target.
+    int64_t workspace = std::max<int64_t>(kernel.getWorkspace(), gpuWorkspaceBytes(group));
+    if (failed(emitGpuKernel(code, kernel.getSymName(), group, workspace)))
       return failure();
     kernel.erase();
   }

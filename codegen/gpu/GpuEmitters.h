@@ -1,0 +1,18 @@
+#pragma once
+
+#include "gpu/GpuKernelBuilder.h"
+
+namespace dlc::codegen {
+
+// The emitter of each kind of group; see its file for the loop nest and the order of additions.
+mlir::LogicalResult emitGpuPointwise(GpuKernelBuilder &kernel, dl::GroupOp group);
+mlir::LogicalResult emitGpuRow(GpuKernelBuilder &kernel, dl::GroupOp group);
+mlir::LogicalResult emitGpuColumn(GpuKernelBuilder &kernel, dl::GroupOp group);
+
+int64_t gpuRowWorkspaceBytes(dl::GroupOp group);
+int64_t gpuColumnWorkspaceBytes(dl::GroupOp group);
+
+/// The widest vector of a group, of 16 bytes at most, that divides `extent` elements.
+int64_t vectorFor(GpuKernelBuilder &kernel, dl::GroupOp group, int64_t extent);
+
+} // namespace dlc::codegen
