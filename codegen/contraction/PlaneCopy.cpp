@@ -34,7 +34,9 @@ void storeRow(KernelBuilder &kernel, int64_t width, int64_t lanes, Memory target
     storeLanes(kernel, target, addOffset(kernel, base, first), 1, std::min(lanes, width - first), value(first));
 }
 
-/// Transposes a square of vectors by halving: exchanges the off-diagonal halves of ever smaller blocks.
+} // namespace
+
+// By halving: exchanges the off-diagonal halves of ever smaller blocks.
 SmallVector<Value> transposeSquare(KernelBuilder &kernel, SmallVector<Value> rows) {
   OpBuilder &b = kernel.getBuilder();
   int64_t lanes = int64_t(rows.size());
@@ -55,8 +57,6 @@ SmallVector<Value> transposeSquare(KernelBuilder &kernel, SmallVector<Value> row
   }
   return rows;
 }
-
-} // namespace
 
 void emitPlaneSpread(KernelBuilder &kernel, const PlaneSpread &spread, int64_t lanes, Memory source, Value sourceBase,
                      Memory target, Value targetBase) {

@@ -34,6 +34,9 @@ struct PlaneSpread {
 void emitPlaneSpread(KernelBuilder &kernel, const PlaneSpread &spread, int64_t lanes, Memory source,
                      mlir::Value sourceBase, Memory target, mlir::Value targetBase);
 
+/// As many vectors as they have lanes, transposed: lane j of vector i becomes lane i of vector j.
+llvm::SmallVector<mlir::Value> transposeSquare(KernelBuilder &kernel, llvm::SmallVector<mlir::Value> rows);
+
 /// Emits target[column * targetWidth + row] = source[row * columns + column] for a rows x columns source; rows beyond
 /// `rows` up to `targetWidth` (a multiple of lanes) become 0.
 void emitTranspose(KernelBuilder &kernel, int64_t rows, int64_t columns, int64_t targetWidth, int64_t lanes,

@@ -199,8 +199,11 @@ private:
 
 } // namespace
 
-SmallVector<Value> RegisterTile::emit(KernelBuilder &kernel, Memory a, Value aBase, Memory b, Value bBase) const {
+SmallVector<Value> RegisterTile::emit(KernelBuilder &kernel, Memory a, Value aBase, Memory b, Value bBase,
+                                      ArrayRef<Value> start) const {
   TileEmitter emitter(kernel, *this, a, b);
+  if (!start.empty())
+    return emitter.sum(0, aBase, bBase, Accumulators(start));
   if (loops.empty())
     return emitter.sum(0, aBase, bBase, emitter.constant(0));
   int64_t extent = loops[0].extent;

@@ -32,9 +32,9 @@ struct RegisterTile {
   llvm::SmallVector<ReductionLoop> loops; ///< outermost first
   int64_t blockExtent = 0;                ///< steps of the outermost loop in a block; 0: all
 
-  /// The accumulators, row by row.
-  llvm::SmallVector<mlir::Value> emit(KernelBuilder &kernel, Memory a, mlir::Value aBase, Memory b,
-                                      mlir::Value bBase) const;
+  /// The accumulators, row by row. With `start`, the chains go on from there; not together with blocks.
+  llvm::SmallVector<mlir::Value> emit(KernelBuilder &kernel, Memory a, mlir::Value aBase, Memory b, mlir::Value bBase,
+                                      llvm::ArrayRef<mlir::Value> start = {}) const;
 };
 
 /// How a loop over `extent` is cut into tiles of at most `most`: `large` tiles of `size` + 1, then `small` of `size`.

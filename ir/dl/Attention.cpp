@@ -128,7 +128,13 @@ SmallVector<Value> AttentionOp::decompose(OpBuilder &b) {
   return {over.product(over.weights(s, lse), getV(), 1, 0), lse};
 }
 
-bool AttentionOp::keepWhole(Stage stage) { return stage == Stage::Autodiff; }
+bool AttentionOp::keepWhole(Stage) { return true; }
+bool AttentionOp::acceptsEpilogue() { return false; }
+
+int64_t AttentionOp::getFlops() {
+  AttentionDims dims = getDims();
+  return dims.batch * dims.queries * dims.keys * (dims.depth + dims.width);
+}
 
 LogicalResult AttentionOp::buildAdjoint(AdjointBuilder &b) {
   Value dy = b.cotangent(0).value, dlse = b.cotangent(1).value;

@@ -27,6 +27,7 @@ FailureOr<Program> Program::make(func::FuncOp function, Form form) {
   PassManager manager(function.getContext());
   if (form == Form::Primitive) {
     passes::buildFrontendPipeline(manager);
+    manager.addPass(passes::createDecomposePass({.all = true}));
   } else if (form == Form::Expanded && hasGradient(function)) {
     manager.addPass(passes::createForwardStatePass());
     manager.addPass(passes::createAutodiffPass());
