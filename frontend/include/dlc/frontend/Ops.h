@@ -63,6 +63,17 @@ Tensor layer_norm(Arg x, Shape normalized, std::optional<Tensor> weight = {}, st
 Tensor matmul(Arg a, Arg b);
 /// x [..., in] times the transpose of weight [out, in], plus bias [out].
 Tensor linear(Arg x, Arg weight, std::optional<Tensor> bias = {});
+struct AttentionOptions {
+  /// Broadcasts to [..., T, S]: bool (true may attend), or a float that is added to the scores.
+  std::optional<Tensor> attn_mask = {};
+  /// Query i attends to keys 0 ... i, also where T and S differ; with attn_mask, both apply.
+  bool is_causal = false;
+  /// Of the scores; 1 / sqrt(D) by default.
+  std::optional<double> scale = {};
+};
+/// As torch's, without dropout_p: softmax(scale * query keyᵀ + mask) value, query [..., T, D], key [..., S, D], value
+/// [..., S, E]; leading dims broadcast. A row that may attend to nothing gives 0, and gradient 0.
+Tensor scaled_dot_product_attention(Arg query, Arg key, Arg value, const AttentionOptions &options = {});
 
 // Windows; x is [N, C, H, W].
 struct Conv2dShape {
