@@ -124,6 +124,11 @@ CloneScope::~CloneScope() {
   cloning = static_cast<CloneMap *>(before);
 }
 
+CallScope::CallScope(Where where) : before(record::threadState().scope) {
+  record::threadState().scope = record::enterScope(where, before);
+}
+CallScope::~CallScope() { record::threadState().scope = before; }
+
 Variable &variableOf(const Tensor &tensor) {
   record::Impl &impl = record::implOf(tensor, Where::current());
   if (!impl.storage->variable)
@@ -189,13 +194,9 @@ Tensor Module::forward(Tensor) {
 }
 
 Tensor Module::operator()(Arg x) {
-  struct ScopeGuard {
-    const trace::Scope *before = record::threadState().scope;
-    ~ScopeGuard() { record::threadState().scope = before; }
-  } guard;
   if (!x.tensor)
     fail(ErrorKind::Type, "a module takes a tensor, not a number", x.where);
-  record::threadState().scope = record::enterScope(x.where, guard.before);
+  detail::CallScope scope(x.where);
   return forward(*x.tensor);
 }
 

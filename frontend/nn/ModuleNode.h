@@ -37,6 +37,18 @@ struct ModuleNode : std::enable_shared_from_this<ModuleNode> {
   }
 };
 
+/// While it lives, messages name the caller of a module.
+class CallScope {
+public:
+  explicit CallScope(Where where);
+  ~CallScope();
+  CallScope(const CallScope &) = delete;
+  CallScope &operator=(const CallScope &) = delete;
+
+private:
+  const trace::Scope *before;
+};
+
 /// Gives every variable of the root a place: one segment a role and element type, in state_dict order.
 void placeRoot(ModuleNode &root);
 record::Variable &variableOf(const Tensor &tensor);

@@ -90,6 +90,44 @@ private:
   double eps;
 };
 
+/// What queries must not look at: bool masks are true there, as for PyTorch's module (not its function), float masks
+/// are added to the scores.
+struct AttentionMasks {
+  /// [T, S] or [N * heads, T, S].
+  std::optional<Tensor> attn_mask = {};
+  /// [N, S].
+  std::optional<Tensor> key_padding_mask = {};
+  /// Query i looks at keys 0 … i only; needs no attn_mask.
+  bool is_causal = false;
+};
+
+/// Query, key and value are projected, attend in `num_heads` parts of the features, and the result is projected. Shapes
+/// are [T, N, E] and [S, N, E], with batch_first [N, T, E] and [N, S, E], or without N. Names and initial values are
+/// those of PyTorch; there is no dropout, and weights are not returned.
+class MultiheadAttention : public Module {
+public:
+  struct Options {
+    bool bias = true;
+    bool batch_first = false;
+    DType dtype = f32;
+  };
+  MultiheadAttention(int64_t embed_dim, int64_t num_heads, Where where = Where::current())
+      : MultiheadAttention(embed_dim, num_heads, Options(), where) {}
+  MultiheadAttention(int64_t embed_dim, int64_t num_heads, Options options, Where where = Where::current());
+  Tensor operator()(Arg query, Arg key, Arg value, AttentionMasks masks = {});
+  /// Self-attention.
+  Tensor forward(Tensor x) override;
+  using Module::operator();
+  Parameter in_proj_weight, in_proj_bias;
+  Linear out_proj;
+
+private:
+  /// The input projected to query, key and value (parts 0, 1, 2), `count` of them side by side.
+  Tensor project(const Tensor &x, int64_t part, int64_t count) const;
+  int64_t features, heads;
+  bool batchFirst;
+};
+
 class ReLU : public Module {
 public:
   Tensor forward(Tensor x) override;
