@@ -45,6 +45,10 @@ static LogicalResult emitByKind(GpuKernelBuilder &kernel, dl::GroupOp group) {
   switch (group.getKind()) {
   case dl::GroupKind::Pointwise:
     return emitGpuPointwise(kernel, group);
+  case dl::GroupKind::Row:
+    return emitGpuRow(kernel, group);
+  case dl::GroupKind::Column:
+    return emitGpuColumn(kernel, group);
   default:
     break;
   }
@@ -61,6 +65,16 @@ FailureOr<SmallVector<GpuLaunch>> codegen::emitGpuKernel(gpu::GPUModuleOp module
 }
 
 int64_t codegen::gpuWorkspaceBytes(dl::GroupOp group) {
+  switch (group.getKind()) {
+  case dl::GroupKind::Pointwise:
+    return 0;
+  case dl::GroupKind::Row:
+    return gpuRowWorkspaceBytes(group);
+  case dl::GroupKind::Column:
+    return gpuColumnWorkspaceBytes(group);
+  default:
+    break;
+  }
   auto [anchor, emitter] = anchorOf(group);
   if (anchor)
     return emitter.workspaceBytes ? emitter.workspaceBytes(group, anchor) : 0;

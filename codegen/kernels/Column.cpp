@@ -3,8 +3,8 @@
 // combined from left to right. Several outputs are walked at once, each with its own chain: vectors along the last axis
 // where that is kept, scalars side by side where it is reduced.
 #include "kernels/Accumulators.h"
+#include "kernels/ColumnGroup.h"
 #include "kernels/Emitters.h"
-#include "kernels/GroupAnalysis.h"
 #include "kernels/Loops.h"
 
 #include "dlc/ir/Dl.h"
@@ -16,6 +16,16 @@ using namespace dlc::codegen;
 
 static constexpr int64_t blockRows = 256;
 
+static int64_t blocksOf(const ColumnGroup &parts) {
+  return std::max<int64_t>((parts.rows + blockRows - 1) / blockRows, 1);
+}
+
+/// Whether blocks become partial results in workspace, combined by a second phase.
+static bool isSplit(const ColumnGroup &parts) {
+  return blocksOf(parts) > 1 && parts.outputs < 1024 &&
+         parts.nanoseconds * double(parts.outputs) * double(parts.rows) > 10000;
+}
+
 namespace {
 /// Outputs walked together: `count` slots of `width` consecutive ones (0: single ones) from `base`.
 struct Tile {
@@ -23,28 +33,6 @@ struct Tile {
   int64_t count;
   int64_t width;
   int64_t tail; ///< live lanes of the last slot, or 0: all
-};
-
-/// A column group taken apart.
-struct ColumnGroup {
-  static FailureOr<ColumnGroup> analyse(dl::GroupOp group, IndexSpace &space);
-
-  SmallVector<AffineExpr> index(IndexSpace &space, AffineExpr output, AffineExpr row) const;
-  SmallVector<AffineExpr> outputIndex(IndexSpace &space, AffineExpr output) const {
-    return space.delinearize(kept, output);
-  }
-  /// Whether blocks become partial results in workspace, combined by a second phase.
-  bool isSplit() const { return blocks > 1 && outputs < 1024 && nanoseconds * double(outputs) * double(rows) > 10000; }
-
-  dl::GroupOp group;
-  SmallVector<Operation *> reductions;
-  SmallVector<bool> isReduced;        ///< by axis of the domain
-  SmallVector<int64_t> kept, reduced; ///< extents
-  int64_t outputs, rows, blocks;      ///< rows: reduced elements of an output
-  int64_t innerKept = 1,
-          innerRows = 1;  ///< product of the last kept axes after all reduced ones; of the last run of reduced ones
-  double nanoseconds = 0; ///< of one element
-  size_t values = 0;      ///< evaluated for one element
 };
 
 class ColumnEmitter {
@@ -80,67 +68,6 @@ private:
   int64_t width, slots;
 };
 } // namespace
-
-SmallVector<AffineExpr> ColumnGroup::index(IndexSpace &space, AffineExpr output, AffineExpr row) const {
-  SmallVector<AffineExpr> keptIndex = space.delinearize(kept, output), reducedIndex = space.delinearize(reduced, row);
-  SmallVector<AffineExpr> result;
-  size_t nextKept = 0, nextReduced = 0;
-  for (bool isOne : isReduced)
-    result.push_back(isOne ? reducedIndex[nextReduced++] : keptIndex[nextKept++]);
-  return result;
-}
-
-FailureOr<ColumnGroup> ColumnGroup::analyse(dl::GroupOp group, IndexSpace &space) {
-  ColumnGroup parts;
-  parts.group = group;
-  ArrayRef<int64_t> domain = group.getDomain();
-  parts.isReduced.resize(domain.size());
-  for (Operation &op : group.getBody().front().without_terminator())
-    if (isa<dl::ReductionOpInterface>(op))
-      parts.reductions.push_back(&op);
-  if (parts.reductions.empty())
-    return group.emitOpError("expects a reduction in a column group");
-  ArrayRef<int64_t> axes = cast<dl::ReductionOpInterface>(parts.reductions[0]).getReductionAxes();
-  for (int64_t axis : axes)
-    parts.isReduced[axis] = true;
-  for (auto [extent, isOne] : llvm::zip(domain, parts.isReduced))
-    (isOne ? parts.reduced : parts.kept).push_back(extent);
-  parts.outputs = product(parts.kept);
-  parts.rows = product(parts.reduced);
-  parts.blocks = std::max<int64_t>((parts.rows + blockRows - 1) / blockRows, 1);
-  size_t axis = domain.size();
-  for (; axis > 0 && !parts.isReduced[axis - 1]; --axis)
-    parts.innerKept *= domain[axis - 1];
-  for (; axis > 0 && parts.isReduced[axis - 1]; --axis)
-    parts.innerRows *= domain[axis - 1];
-
-  AffineExpr output = space.simplify(space.addDim(0, parts.outputs - 1));
-  AffineExpr row = space.simplify(space.addDim(0, parts.rows - 1));
-  SmallVector<AffineExpr> index = parts.index(space, output, row), outputIndex = parts.outputIndex(space, output);
-  AccessCollector accesses(space);
-  for (Operation *op : parts.reductions) {
-    if (shapeOf(op->getOperand(0)) != domain || cast<dl::ReductionOpInterface>(op).getReductionAxes() != axes)
-      return op->emitOpError("expects to reduce the same axes of the domain as the group's other reductions");
-    accesses.stopAt(op->getResult(0));
-  }
-  for (Operation *op : parts.reductions)
-    if (failed(accesses.visit(op->getOperand(0), index)))
-      return failure();
-  if (!accesses.getGivenReads().empty())
-    return group.emitOpError("expects no reduction of another reduction's result in a column group");
-  parts.nanoseconds = accesses.getNanoseconds() + (parts.innerKept > 1 ? 0 : 0.2);
-  parts.values = accesses.getValues().size();
-  for (Value result : resultsOf(group)) {
-    if (shapeOf(result) != ArrayRef(parts.kept))
-      return group.emitOpError("expects results of the reduced shape, got ") << result.getType();
-    if (failed(accesses.visit(result, outputIndex)))
-      return failure();
-  }
-  for (auto [value, offset] : accesses.getGivenReads())
-    if (offset != output)
-      return value.getDefiningOp()->emitOpError("expects its result to be used at its own index only");
-  return parts;
-}
 
 // Tiles of one run of consecutive outputs: `innerKept` of them, or for scalars all.
 int64_t ColumnEmitter::tilesOfRun() const {
@@ -273,10 +200,10 @@ void ColumnEmitter::emitWhole() {
       AffineExpr iteration = fixed ? space.constant(*fixed) : scope.bind(iv, 0, tiles - 1);
       emitTile(scope, iteration, [&](ElementScope &inside, const Tile &tile) {
         SmallVector<Value> sums;
-        if (parts.blocks == 1)
+        if (blocksOf(parts) == 1)
           sums = emitChain(inside, tile, inside.i64(0));
         else
-          sums = emitLoop(inside, inside.i64(0), inside.i64(parts.blocks), identities(tile),
+          sums = emitLoop(inside, inside.i64(0), inside.i64(blocksOf(parts)), identities(tile),
                           [&](Value block, ValueRange carried) {
                             ElementScope each(inside);
                             return combineAll(tile, carried, emitChain(each, tile, block));
@@ -295,7 +222,7 @@ SmallVector<Memory> ColumnEmitter::partials() {
   int64_t offset = 0;
   for (Type type : accumulators.getTypes()) {
     memories.push_back(kernel.workspace(offset, type));
-    offset += aligned(parts.blocks * parts.outputs * bytesOf(type));
+    offset += aligned(blocksOf(parts) * parts.outputs * bytesOf(type));
   }
   return memories;
 }
@@ -303,16 +230,16 @@ SmallVector<Memory> ColumnEmitter::partials() {
 // partial[block][output], then the same tiles again to combine them.
 void ColumnEmitter::emitSplit() {
   int64_t tiles = parts.outputs / (width ? parts.innerKept : parts.outputs) * tilesOfRun();
-  int64_t all = parts.blocks * parts.outputs;
+  int64_t all = blocksOf(parts) * parts.outputs;
   size_t each = accumulators.size();
   double perTile = parts.nanoseconds * double(blockRows) * double(parts.outputs) / double(tiles) + 5;
-  kernel.parallelRange(tiles * parts.blocks, 1, perTile, [&](Value lo, Value hi) {
+  kernel.parallelRange(tiles * blocksOf(parts), 1, perTile, [&](Value lo, Value hi) {
     ElementScope root(kernel, space);
     emitLoop(root, lo, hi, {}, [&](Value iv, ValueRange) -> SmallVector<Value> {
       ElementScope scope(root);
-      AffineExpr iteration = scope.bind(iv, 0, tiles * parts.blocks - 1);
-      AffineExpr block = space.simplify(iteration % parts.blocks);
-      emitTile(scope, space.simplify(iteration.floorDiv(parts.blocks)), [&](ElementScope &inside, const Tile &tile) {
+      AffineExpr iteration = scope.bind(iv, 0, tiles * blocksOf(parts) - 1);
+      AffineExpr block = space.simplify(iteration % blocksOf(parts));
+      emitTile(scope, space.simplify(iteration.floorDiv(blocksOf(parts))), [&](ElementScope &inside, const Tile &tile) {
         SmallVector<Value> sums = emitChain(inside, tile, inside.index(block));
         SmallVector<Memory> memories = partials();
         forSlots(inside, tile, [&](ElementScope &lanes, AffineExpr output, int64_t slot) {
@@ -323,7 +250,7 @@ void ColumnEmitter::emitSplit() {
       return {};
     });
   });
-  kernel.parallelRange(tiles, 1, 5.0 * double(slots) * double(parts.blocks), [&](Value lo, Value hi) {
+  kernel.parallelRange(tiles, 1, 5.0 * double(slots) * double(blocksOf(parts)), [&](Value lo, Value hi) {
     ElementScope root(kernel, space);
     emitLoop(root, lo, hi, {}, [&](Value iv, ValueRange) -> SmallVector<Value> {
       ElementScope scope(root);
@@ -332,9 +259,9 @@ void ColumnEmitter::emitSplit() {
       emitTile(scope, iteration, [&](ElementScope &inside, const Tile &tile) {
         SmallVector<Memory> memories = partials();
         SmallVector<Value> sums = emitLoop(
-            inside, inside.i64(0), inside.i64(parts.blocks), identities(tile), [&](Value iv, ValueRange carried) {
+            inside, inside.i64(0), inside.i64(blocksOf(parts)), identities(tile), [&](Value iv, ValueRange carried) {
               ElementScope step(inside);
-              AffineExpr block = step.bind(iv, 0, parts.blocks - 1);
+              AffineExpr block = step.bind(iv, 0, blocksOf(parts) - 1);
               SmallVector<Value> loaded;
               forSlots(step, tile, [&](ElementScope &lanes, AffineExpr output, int64_t) {
                 for (const Memory &memory : memories)
@@ -352,7 +279,7 @@ void ColumnEmitter::emitSplit() {
 void ColumnEmitter::emit() {
   if (parts.outputs == 0)
     return;
-  if (parts.isSplit())
+  if (isSplit(parts))
     emitSplit();
   else
     emitWhole();
@@ -370,11 +297,11 @@ LogicalResult codegen::emitColumn(KernelBuilder &kernel, dl::GroupOp group) {
 int64_t codegen::columnWorkspaceBytes(dl::GroupOp group) {
   IndexSpace space(group.getContext());
   FailureOr<ColumnGroup> parts = ColumnGroup::analyse(group, space);
-  if (failed(parts) || !parts->isSplit())
+  if (failed(parts) || !isSplit(*parts))
     return 0;
   int64_t bytes = 0;
   for (Operation *op : parts->reductions)
     for (Type type : cast<dl::ReductionOpInterface>(op).getAccumulatorTypes())
-      bytes += aligned(parts->blocks * parts->outputs * bytesOf(type));
+      bytes += aligned(blocksOf(*parts) * parts->outputs * bytesOf(type));
   return bytes;
 }

@@ -1,0 +1,341 @@
+// Reductions along lines, a row of a row group or the reduced elements of an output of a column group.
+//
+// Short lines, a warp each, or a block of 256 threads each where that is too much for a warp's registers:
+//   for each stage:  sums = combine over steps, lanes of a vector, threads;  results of the line = finish(sums)
+//   for each step:   results of the domain
+// Values of earlier passes stay in registers as far as there are few of them.
+//
+// Very long lines, when there are few: per stage a launch over (line, chunk) with partial sums in workspace and one
+// over lines that combines them; then a launch for the results of the domain.
+//
+// Order of additions: element k of a line, or of a chunk, is in lane k mod V of vector k / V; vector v belongs to
+// thread v mod T, which adds its vectors in order, then its lanes (LineWalk), then come the threads (combineTeam).
+// Chunks are the elements of one more such line, V = 1.
+#include "gpu/Lines.h"
+
+#include "gpu/GpuEmitters.h"
+#include "gpu/LineWalk.h"
+#include "kernels/GroupAnalysis.h"
+#include "kernels/Loops.h"
+
+#include "dlc/ir/Dl.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::codegen;
+
+namespace {
+
+constexpr int64_t blockThreads = 256, warpsOfBlock = blockThreads / warpSize;
+// Of one thread; with them, everything evaluated is kept from pass to pass.
+constexpr int64_t keptElements = 48;
+constexpr int64_t longestWarpLine = 1024, longestBlockLine = 16384, manyLines = 128;
+constexpr int64_t chunkUnit = 4096, mostChunks = 1024;
+
+class LinesEmitter {
+public:
+  LinesEmitter(GpuKernelBuilder &kernel, IndexSpace &space, const Lines &lines);
+
+  void emit();
+
+private:
+  void emitWhole();
+  void emitOneLine(ElementScope &scope, AffineExpr line, AffineExpr thread);
+  void emitPartials(size_t stage);
+  void emitCombine(size_t stage);
+  void emitDomainResults();
+  void storeLineResults(ElementScope &scope, AffineExpr line, ArrayRef<Value> scalars, Value thread);
+  SmallVector<Value> lineScalars(ElementScope &scope, AffineExpr line);
+  SmallVector<Value> lifted(Accumulators &accumulators, ElementScope &lanes, AffineExpr line, AffineExpr position,
+                            size_t stage);
+  SmallVector<Value> domainElements(ElementScope &lanes, AffineExpr line, AffineExpr position);
+  void storeDomain(ElementScope &lanes, AffineExpr line, AffineExpr position, ValueRange elements);
+  void provideFinished(ElementScope &scope, AffineExpr line, size_t stages);
+  SmallVector<Memory> partials(Accumulators &accumulators);
+  Memory finished(Operation *reduction);
+  Value isFirst(Value thread);
+
+  GpuKernelBuilder &kernel;
+  IndexSpace &space;
+  const Lines &lines;
+  LineShape shape;
+};
+
+} // namespace
+
+SmallVector<Value> Lines::rootsOf(size_t pass) const {
+  SmallVector<Value> roots;
+  if (pass < stages.size()) {
+    for (Operation *op : stages[pass])
+      roots.push_back(op->getOperand(0));
+    return roots;
+  }
+  OperandRange results = resultsOf(group);
+  for (unsigned i : domainResults)
+    roots.push_back(results[i]);
+  return roots;
+}
+
+int64_t Lines::chunk() const {
+  if (extent <= longestBlockLine || count >= manyLines)
+    return 0;
+  int64_t units = (extent + chunkUnit - 1) / chunkUnit;
+  return (units + mostChunks - 1) / mostChunks * chunkUnit;
+}
+
+// Inputs with an element of their own for each of the domain.
+static int64_t largeInputs(const Lines &lines) {
+  dl::GroupOp group = lines.group;
+  int64_t large = llvm::count_if(group.getInputs(), [&](Value input) { return product(shapeOf(input)) > lines.count; });
+  return std::max<int64_t>(large, 1);
+}
+
+LinesEmitter::LinesEmitter(GpuKernelBuilder &kernel, IndexSpace &space, const Lines &lines)
+    : kernel(kernel), space(space), lines(lines) {
+  int64_t inputs = largeInputs(lines), ofThread = (lines.extent + warpSize - 1) / warpSize;
+  bool warp = lines.extent < blockThreads || (lines.extent <= longestWarpLine && ofThread * inputs <= keptElements);
+  shape.threads = warp && !lines.chunk() ? warpSize : blockThreads;
+  shape.vector = vectorFor(kernel, lines.group, lines.run);
+  while (shape.vector > 1 && lines.extent < shape.vector * shape.threads)
+    shape.vector /= 2;
+  shape.vectors = lines.extent / shape.vector;
+  shape.chunk = lines.chunk() / shape.vector;
+  int64_t steps = (shape.vectors + shape.threads - 1) / shape.threads;
+  shape.keep = steps * shape.vector * inputs <= keptElements;
+}
+
+Value LinesEmitter::isFirst(Value thread) {
+  OpBuilder &b = kernel.getBuilder();
+  Value zero = arith::ConstantOp::create(b, kernel.getLoc(), b.getI64IntegerAttr(0));
+  return arith::CmpIOp::create(b, kernel.getLoc(), arith::CmpIPredicate::eq, thread, zero);
+}
+
+SmallVector<Value> LinesEmitter::lifted(Accumulators &accumulators, ElementScope &lanes, AffineExpr line,
+                                        AffineExpr position, size_t stage) {
+  SmallVector<AffineExpr> index = lines.index(line, position);
+  SmallVector<Value> elements;
+  for (Value root : lines.rootsOf(stage))
+    elements.push_back(lanes.element(root, index));
+  return accumulators.lift(lanes.getLane().width, elements, lanes.indexVector(position));
+}
+
+SmallVector<Value> LinesEmitter::domainElements(ElementScope &lanes, AffineExpr line, AffineExpr position) {
+  SmallVector<AffineExpr> index = lines.index(line, position);
+  SmallVector<Value> elements;
+  for (Value root : lines.rootsOf(lines.stages.size()))
+    elements.push_back(lanes.element(root, index));
+  return elements;
+}
+
+void LinesEmitter::storeDomain(ElementScope &lanes, AffineExpr line, AffineExpr position, ValueRange elements) {
+  AffineExpr offset = space.simplify(line * lines.extent + position);
+  for (auto [i, element] : llvm::zip(lines.domainResults, elements))
+    lanes.store(resultMemory(kernel, lines.group, i), offset, element);
+}
+
+SmallVector<Value> LinesEmitter::lineScalars(ElementScope &scope, AffineExpr line) {
+  SmallVector<Value> scalars;
+  for (unsigned i : lines.lineResults)
+    scalars.push_back(scope.element(resultsOf(lines.group)[i], lines.lineIndex(line)));
+  return scalars;
+}
+
+void LinesEmitter::storeLineResults(ElementScope &scope, AffineExpr line, ArrayRef<Value> scalars, Value thread) {
+  if (scalars.empty())
+    return;
+  emitIf(scope, isFirst(thread), {}, [&]() -> SmallVector<Value> {
+    for (auto [i, scalar] : llvm::zip(lines.lineResults, scalars))
+      scope.store(resultMemory(kernel, lines.group, i), line, scalar);
+    return {};
+  });
+}
+
+void LinesEmitter::emitOneLine(ElementScope &scope, AffineExpr line, AffineExpr thread) {
+  LineWalk walk(kernel, scope, shape, thread);
+  Value number = scope.index(thread);
+  for (auto [stage, reductions] : llvm::enumerate(lines.stages)) {
+    Accumulators accumulators(kernel, reductions);
+    SmallVector<Value> own = walk.accumulate(accumulators, [&](ElementScope &lanes, AffineExpr position) {
+      return lifted(accumulators, lanes, line, position, stage);
+    });
+    SmallVector<Value> sums = combineTeam(kernel, accumulators, own, shape.threads, number);
+    SmallVector<Value> results = accumulators.finish(0, sums, lines.extent);
+    for (auto [op, result] : llvm::zip(reductions, results))
+      scope.provide(op->getResult(0), lines.lineIndex(line), result);
+  }
+  SmallVector<Value> scalars = lineScalars(scope, line);
+  if (!lines.domainResults.empty())
+    walk.forEach([&](ElementScope &lanes, AffineExpr position) { return domainElements(lanes, line, position); },
+                 [&](ElementScope &lanes, AffineExpr position, ValueRange elements) {
+                   storeDomain(lanes, line, position, elements);
+                 });
+  storeLineResults(scope, line, scalars, number);
+}
+
+void LinesEmitter::emitWhole() {
+  int64_t teams = shape.threads == warpSize ? std::min(warpsOfBlock, lines.count) : 1;
+  kernel.launch(blocksFor(lines.count, teams), {shape.threads, teams, 1}, [&] {
+    ElementScope root(kernel, space);
+    AffineExpr block = root.bind(kernel.blockId(), 0, (lines.count - 1) / teams);
+    AffineExpr team = root.bind(kernel.threadId(1), 0, teams - 1);
+    Value line = root.index(space.simplify(block * teams + team)), live;
+    if (lines.count % teams)
+      live = arith::CmpIOp::create(kernel.getBuilder(), kernel.getLoc(), arith::CmpIPredicate::slt, line,
+                                   root.i64(lines.count));
+    emitIf(root, live, {}, [&]() -> SmallVector<Value> {
+      ElementScope scope(root);
+      AffineExpr thread = scope.bind(kernel.threadId(0), 0, shape.threads - 1);
+      emitOneLine(scope, space.simplify(scope.bind(line, 0, lines.count - 1)), thread);
+      return {};
+    });
+  });
+}
+
+static int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// First the finished values of every reduction, 8 bytes each at most, then the partials of the stage at work.
+static int64_t finishedBytes(const Lines &lines) {
+  int64_t reductions = 0;
+  for (auto &stage : lines.stages)
+    reductions += stage.size();
+  return reductions * aligned(lines.count * 8);
+}
+
+Memory LinesEmitter::finished(Operation *reduction) {
+  int64_t number = 0;
+  for (auto &stage : lines.stages)
+    for (Operation *op : stage) {
+      if (op == reduction)
+        return kernel.workspace(number * aligned(lines.count * 8), getElementTypeOrSelf(op->getResult(0).getType()));
+      ++number;
+    }
+  return {};
+}
+
+SmallVector<Memory> LinesEmitter::partials(Accumulators &accumulators) {
+  SmallVector<Memory> memories;
+  int64_t offset = finishedBytes(lines);
+  for (Type type : accumulators.getTypes()) {
+    memories.push_back(kernel.workspace(offset, type));
+    offset += aligned(lines.count * lines.chunks() * bytesOf(type));
+  }
+  return memories;
+}
+
+void LinesEmitter::provideFinished(ElementScope &scope, AffineExpr line, size_t stages) {
+  for (size_t stage = 0; stage < stages; ++stage)
+    for (Operation *op : lines.stages[stage])
+      scope.provide(op->getResult(0), lines.lineIndex(line),
+                    [this, op, line](ElementScope &asking) { return asking.load(finished(op), lines.count, line); });
+}
+
+// partial[line][chunk]
+void LinesEmitter::emitPartials(size_t stage) {
+  int64_t chunks = lines.chunks(), blocks = lines.count * chunks;
+  kernel.launch({blocks, 1, 1}, {shape.threads, 1, 1}, [&] {
+    ElementScope root(kernel, space), scope(root);
+    AffineExpr block = scope.bind(kernel.blockId(), 0, blocks - 1);
+    AffineExpr thread = scope.bind(kernel.threadId(), 0, shape.threads - 1);
+    AffineExpr line = space.simplify(block.floorDiv(chunks)), chunk = space.simplify(block % chunks);
+    provideFinished(scope, line, stage);
+    Accumulators accumulators(kernel, lines.stages[stage]);
+    LineWalk walk(kernel, scope, shape, thread, chunk * shape.chunk);
+    SmallVector<Value> own = walk.accumulate(accumulators, [&](ElementScope &lanes, AffineExpr position) {
+      return lifted(accumulators, lanes, line, position, stage);
+    });
+    SmallVector<Value> sums = combineTeam(kernel, accumulators, own, shape.threads, kernel.threadId());
+    emitIf(scope, isFirst(kernel.threadId()), {}, [&]() -> SmallVector<Value> {
+      for (auto [memory, sum] : llvm::zip(partials(accumulators), sums))
+        scope.store(memory, block, sum);
+      return {};
+    });
+  });
+}
+
+void LinesEmitter::emitCombine(size_t stage) {
+  int64_t chunks = lines.chunks();
+  LineShape over{blockThreads, 1, chunks, 0, false};
+  kernel.launch({lines.count, 1, 1}, {blockThreads, 1, 1}, [&] {
+    ElementScope root(kernel, space), scope(root);
+    AffineExpr line = space.simplify(scope.bind(kernel.blockId(), 0, lines.count - 1));
+    AffineExpr thread = scope.bind(kernel.threadId(), 0, blockThreads - 1);
+    provideFinished(scope, line, stage);
+    Accumulators accumulators(kernel, lines.stages[stage]);
+    LineWalk walk(kernel, scope, over, thread);
+    SmallVector<Memory> memories = partials(accumulators);
+    SmallVector<Value> own = walk.accumulate(accumulators, [&](ElementScope &at, AffineExpr chunk) {
+      SmallVector<Value> values;
+      for (const Memory &memory : memories)
+        values.push_back(at.load(memory, lines.count * chunks, space.simplify(line * chunks + chunk)));
+      return values;
+    });
+    SmallVector<Value> sums = combineTeam(kernel, accumulators, own, blockThreads, kernel.threadId());
+    SmallVector<Value> results = accumulators.finish(0, sums, lines.extent);
+    for (auto [op, result] : llvm::zip(lines.stages[stage], results))
+      scope.provide(op->getResult(0), lines.lineIndex(line), result);
+    bool isLast = stage + 1 == lines.stages.size();
+    SmallVector<Value> scalars = isLast ? lineScalars(scope, line) : SmallVector<Value>();
+    emitIf(scope, isFirst(kernel.threadId()), {}, [&]() -> SmallVector<Value> {
+      for (auto [op, result] : llvm::zip(lines.stages[stage], results))
+        scope.store(finished(op), line, result);
+      return {};
+    });
+    storeLineResults(scope, line, scalars, kernel.threadId());
+  });
+}
+
+void LinesEmitter::emitDomainResults() {
+  int64_t count = lines.count * shape.vectors;
+  kernel.launch(blocksFor(count, blockThreads), {blockThreads, 1, 1}, [&] {
+    ElementScope root(kernel, space);
+    AffineExpr number = root.bind(kernel.blockId(), 0, (count - 1) / blockThreads) * blockThreads +
+                        root.bind(kernel.threadId(), 0, blockThreads - 1);
+    Value at = root.index(space.simplify(number)), live;
+    if (count % blockThreads)
+      live =
+          arith::CmpIOp::create(kernel.getBuilder(), kernel.getLoc(), arith::CmpIPredicate::slt, at, root.i64(count));
+    emitIf(root, live, {}, [&]() -> SmallVector<Value> {
+      ElementScope scope(root);
+      AffineExpr vector = scope.bind(at, 0, count - 1), line = space.simplify(vector.floorDiv(shape.vectors));
+      provideFinished(scope, line, lines.stages.size());
+      ElementScope lanes(scope, Lane{shape.vector > 1 ? shape.vector : 0});
+      AffineExpr position = vector % shape.vectors * shape.vector;
+      if (shape.vector > 1)
+        position = position + lanes.getLaneDim();
+      position = space.simplify(position);
+      storeDomain(lanes, line, position, domainElements(lanes, line, position));
+      return {};
+    });
+  });
+}
+
+void LinesEmitter::emit() {
+  if (!lines.chunk())
+    return emitWhole();
+  for (size_t stage = 0; stage < lines.stages.size(); ++stage) {
+    emitPartials(stage);
+    emitCombine(stage);
+  }
+  if (!lines.domainResults.empty())
+    emitDomainResults();
+}
+
+void codegen::emitLines(GpuKernelBuilder &kernel, IndexSpace &space, const Lines &lines) {
+  if (lines.count)
+    LinesEmitter(kernel, space, lines).emit();
+}
+
+int64_t codegen::linesWorkspaceBytes(const Lines &lines) {
+  if (!lines.count || !lines.chunk())
+    return 0;
+  int64_t most = 0;
+  for (auto &stage : lines.stages) {
+    int64_t bytes = 0;
+    for (Operation *op : stage)
+      for (Type type : cast<dl::ReductionOpInterface>(op).getAccumulatorTypes())
+        bytes += aligned(lines.count * lines.chunks() * bytesOf(type));
+    most = std::max(most, bytes);
+  }
+  return finishedBytes(lines) + most;
+}
