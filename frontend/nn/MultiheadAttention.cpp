@@ -85,7 +85,7 @@ Tensor MultiheadAttention::project(const Tensor &x, int64_t part, int64_t count)
 
 Tensor MultiheadAttention::forward(Tensor x) { return (*this)(x, x, x); }
 
-Tensor MultiheadAttention::operator()(Arg query, Arg key, Arg value, AttentionMasks masks) {
+Tensor MultiheadAttention::operator()(Arg query, Arg key, Arg value, const AttentionMasks &masks) {
   detail::CallScope scope(query.where);
   std::array<const Tensor *, 3> given{query.tensor, key.tensor, value.tensor};
   for (const Tensor *input : given)

@@ -25,7 +25,8 @@ Tensor log_softmax(Arg x, int64_t dim) { return alongAxis("dl.log_softmax", "log
 Tensor Tensor::softmax(int64_t dim, Where where) const { return dlc::softmax(Arg(*this, where), dim); }
 Tensor Tensor::log_softmax(int64_t dim, Where where) const { return dlc::log_softmax(Arg(*this, where), dim); }
 
-Tensor layer_norm(Arg x, Shape normalized, std::optional<Tensor> weight, std::optional<Tensor> bias, double eps) {
+Tensor layer_norm(Arg x, const Shape &normalized, const std::optional<Tensor> &weight,
+                  const std::optional<Tensor> &bias, double eps) {
   Where where = x.where;
   std::vector<ValueRef> operands{ops::floatOf("layer_norm", x)};
   const ops::Ints &shape = operands[0]->type->shape, &last = normalized.vec();

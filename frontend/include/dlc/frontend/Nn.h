@@ -114,7 +114,7 @@ public:
   MultiheadAttention(int64_t embed_dim, int64_t num_heads, Where where = Where::current())
       : MultiheadAttention(embed_dim, num_heads, Options(), where) {}
   MultiheadAttention(int64_t embed_dim, int64_t num_heads, Options options, Where where = Where::current());
-  Tensor operator()(Arg query, Arg key, Arg value, AttentionMasks masks = {});
+  Tensor operator()(Arg query, Arg key, Arg value, const AttentionMasks &masks = {});
   /// Self-attention.
   Tensor forward(Tensor x) override;
   using Module::operator();

@@ -55,8 +55,8 @@ Tensor softmax(Arg x, int64_t dim);
 Tensor log_softmax(Arg x, int64_t dim);
 /// (x - mean) / √(variance + eps) over the last dims, which are `normalized`; times weight, plus bias, both of that
 /// shape.
-Tensor layer_norm(Arg x, Shape normalized, std::optional<Tensor> weight = {}, std::optional<Tensor> bias = {},
-                  double eps = 1e-5);
+Tensor layer_norm(Arg x, const Shape &normalized, const std::optional<Tensor> &weight = {},
+                  const std::optional<Tensor> &bias = {}, double eps = 1e-5);
 
 // Products.
 /// As torch.matmul: vectors, matrices, and batches that broadcast.
