@@ -32,17 +32,6 @@ int64_t checkedHeads(int64_t features, int64_t heads, Where where) {
   return heads;
 }
 
-Tensor attend(const Tensor &q, const Tensor &k, const Tensor &v, std::optional<Tensor> mask, bool causal) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  Tensor scores = matmul(q, k.transpose(-2, -1)) / std::sqrt(double(q.size(-1)));
-  Tensor lowest = full({}, -infinity, q.dtype());
-  if (causal)
-    scores = where(arange(k.size(-2)) <= arange(q.size(-2)).unsqueeze(1), scores, lowest);
-  if (mask)
-    scores = mask->dtype() == boolean ? where(*mask, scores, lowest) : scores + *mask;
-  return matmul(softmax(scores, -1), v);
-}
-
 bool isMask(const Tensor &mask) { return mask.dtype() == boolean; }
 
 Tensor added(const Tensor &mask, DType dtype) {
@@ -111,7 +100,8 @@ Tensor MultiheadAttention::operator()(Arg query, Arg key, Arg value, const Atten
   for (Tensor &part : parts) // [N, heads, T or S, head]
     part = part.view({part.size(0), part.size(1), heads, features / heads}).transpose(1, 2);
   const auto &[q, k, v] = parts;
-  Tensor y = attend(q, k, v, combined(masks, q.shape(), q.dtype()), masks.is_causal);
+  AttentionOptions options{.attn_mask = combined(masks, q.shape(), q.dtype()), .is_causal = masks.is_causal};
+  Tensor y = scaled_dot_product_attention(q, k, v, options);
   y = out_proj(y.transpose(1, 2).reshape({y.size(0), y.size(2), features}));
   return !batched ? y.squeeze(0) : batchFirst ? y : y.transpose(0, 1);
 }
