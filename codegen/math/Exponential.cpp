@@ -41,10 +41,12 @@ Expr scale(Expr p, Expr n) {
 
 Expr dlc::codegen::expandExp(Expr x) {
   bool wide = x.isF64();
-  Expr clamped = clampBelow(clampAbove(x, wide ? 710 : 89), wide ? -746 : -104);
-  auto [n, r] = reduce(clamped);
+  double lowest = wide ? -746 : -104; // rounds to 0
+  auto [n, r] = reduce(clampBelow(clampAbove(x, wide ? 710 : 89), lowest));
   Expr q = wide ? polynomial(kExpF64, r) : polynomial(kExpF32, r);
-  return scale(fma(r * r, q, r) + 1, n);
+  Expr p = fma(r * r, q, r) + 1;
+  // An exact 0: rounding to it would trap into microcode, a hundred times slower, for every masked score of a softmax.
+  return scale(select(lessThan(x, lowest), p.constant(0.0), p), n);
 }
 
 Expr dlc::codegen::expandExpm1(Expr x) {
