@@ -132,8 +132,10 @@ StatusOr<std::string> dlc::codegen::compileToObject(mlir::ModuleOp module, const
   return emitObject(**translated, target);
 }
 
-Status dlc::codegen::checkSelfContained(llvm::ArrayRef<std::string> objects) {
+Status dlc::codegen::checkSelfContained(llvm::ArrayRef<std::string> objects,
+                                        llvm::ArrayRef<llvm::StringRef> provided) {
   llvm::StringSet<> defined, used;
+  defined.insert(provided.begin(), provided.end());
   for (const std::string &bytes : objects) {
     auto object = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(bytes, "object"));
     if (!object)

@@ -28,7 +28,7 @@ StatusOr<std::string> emitLlvm(llvm::Module &module, const CpuTarget &target);
 /// Lowers kernels (`lowerToLLVMDialect`) and emits their object.
 StatusOr<std::string> compileToObject(mlir::ModuleOp module, const CpuTarget &target);
 
-/// An error naming the first symbol that some object uses and none defines.
-Status checkSelfContained(llvm::ArrayRef<std::string> objects);
+/// An error naming the first symbol that some object uses and neither another nor `provided` defines.
+Status checkSelfContained(llvm::ArrayRef<std::string> objects, llvm::ArrayRef<llvm::StringRef> provided = {});
 
 } // namespace dlc::codegen

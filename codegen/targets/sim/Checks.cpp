@@ -1,0 +1,55 @@
+#include "targets/sim/Checks.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace dlc;
+using namespace dlc::codegen;
+
+void dlc::codegen::insertAccessCheck(llvm::Instruction &before, ServiceCalls &services, DlcSimAccess access,
+                                     llvm::Value *pointer, llvm::Value *bytes) {
+  if (provenanceOf(pointer).kind == Provenance::Private)
+    return;
+  llvm::IRBuilder<> builder(&before);
+  llvm::Value *address = builder.CreateAddrSpaceCast(pointer, builder.getPtrTy());
+  services.call(builder, offsetof(DlcSimApi, access), builder.getVoidTy(),
+                {services.site(before, access, pointer), address, builder.CreateZExt(bytes, builder.getInt64Ty())});
+}
+
+static Status insertChecksOf(llvm::Instruction &instruction, ServiceCalls &services) {
+  const llvm::DataLayout &types = instruction.getDataLayout();
+  auto check = [&](DlcSimAccess access, llvm::Value *pointer, llvm::Type *type) {
+    llvm::Value *bytes = llvm::ConstantInt::get(llvm::Type::getInt64Ty(instruction.getContext()),
+                                                types.getTypeStoreSize(type).getFixedValue());
+    insertAccessCheck(instruction, services, access, pointer, bytes);
+  };
+  if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+    check(DLC_SIM_LOAD, load->getPointerOperand(), load->getType());
+  } else if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+    check(DLC_SIM_STORE, store->getPointerOperand(), store->getValueOperand()->getType());
+  } else if (auto *update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+    check(DLC_SIM_ATOMIC, update->getPointerOperand(), update->getType());
+  } else if (auto *exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+    check(DLC_SIM_ATOMIC, exchange->getPointerOperand(), exchange->getNewValOperand()->getType());
+  } else if (auto *copy = llvm::dyn_cast<llvm::MemTransferInst>(&instruction)) {
+    insertAccessCheck(instruction, services, DLC_SIM_LOAD, copy->getRawSource(), copy->getLength());
+    insertAccessCheck(instruction, services, DLC_SIM_STORE, copy->getRawDest(), copy->getLength());
+  } else if (auto *fill = llvm::dyn_cast<llvm::MemSetInst>(&instruction)) {
+    insertAccessCheck(instruction, services, DLC_SIM_STORE, fill->getRawDest(), fill->getLength());
+  } else if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+             call && call->getCalledFunction()->getName().starts_with("llvm.masked.")) {
+    return Status(StatusCode::Internal, "expects accesses that simulated devices can check, got " +
+                                            call->getCalledFunction()->getName().str());
+  }
+  return Status();
+}
+
+Status dlc::codegen::insertAccessChecks(llvm::Function &function, ServiceCalls &services) {
+  llvm::SmallVector<llvm::Instruction *> instructions;
+  for (llvm::Instruction &instruction : llvm::instructions(function))
+    instructions.push_back(&instruction);
+  for (llvm::Instruction *instruction : instructions)
+    if (Status status = insertChecksOf(*instruction, services); !status.ok())
+      return status;
+  return Status();
+}
