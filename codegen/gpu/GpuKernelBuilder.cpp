@@ -20,20 +20,33 @@ constexpr gpu::Dimension dimensions[] = {gpu::Dimension::x, gpu::Dimension::y, g
 
 GpuKernelBuilder::GpuKernelBuilder(gpu::GPUModuleOp module, StringRef name, dl::GroupOp group, int64_t workspaceBytes)
     : PointerKernelBuilder(module.getContext(), group.getLoc()), module(module), name(name), group(group),
-      operands(group.getNumOperands() + group.getNumResults()), hasWorkspace(workspaceBytes > 0) {}
+      operands(group.getNumOperands() + group.getNumResults()), workspaceBytes(workspaceBytes) {}
 
 int64_t GpuKernelBuilder::lanesOf(Type element) { return gpuVectorBytes / std::max<int64_t>(bytesOf(element), 4); }
 
+static int64_t bytesOfTensor(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.getNumElements() * codegen::bytesOf(tensor.getElementType());
+}
+
 // Operands share no bytes, but for a result that takes over those of an input.
-static SmallVector<NamedAttrList> argumentAttributes(dl::GroupOp group, unsigned count) {
+static SmallVector<NamedAttrList> argumentAttributes(dl::GroupOp group, int64_t workspaceBytes) {
   OpBuilder b(group.getContext());
-  SmallVector<bool> shared(count, false);
+  SmallVector<int64_t> sizes;
+  for (Type type : llvm::concat<const Type>(group.getOperandTypes(), group.getResultTypes()))
+    sizes.push_back(bytesOfTensor(type));
+  if (workspaceBytes)
+    sizes.push_back(workspaceBytes);
+  SmallVector<bool> shared(sizes.size(), false);
   if (std::optional<ArrayRef<int64_t>> inPlace = group.getInPlace())
     for (auto [result, input] : llvm::enumerate(*inPlace))
       if (input >= 0)
         shared[input] = shared[group.getNumOperands() + result] = true;
-  SmallVector<NamedAttrList> attributes(count);
-  for (unsigned i = 0; i < count; ++i) {
+  SmallVector<NamedAttrList> attributes(sizes.size());
+  for (auto [i, bytes] : llvm::enumerate(sizes)) {
+    attributes[i].set(LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(gpuVectorBytes));
+    if (bytes)
+      attributes[i].set(LLVM::LLVMDialect::getDereferenceableAttrName(), b.getI64IntegerAttr(bytes));
     if (shared[i])
       continue;
     attributes[i].set(LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
@@ -47,9 +60,9 @@ void GpuKernelBuilder::openFunction(Extents grid, Extents block) {
   std::string symbol = name + "_" + std::to_string(launches.size());
   launches.push_back({symbol, grid, block, 0});
   builder.setInsertionPointToEnd(&module.getBodyRegion().front());
-  unsigned count = operands + hasWorkspace;
+  SmallVector<NamedAttrList> arguments = argumentAttributes(group, workspaceBytes);
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
-  auto type = builder.getFunctionType(SmallVector<Type>(count, pointer), {});
+  auto type = builder.getFunctionType(SmallVector<Type>(arguments.size(), pointer), {});
   function = gpu::GPUFuncOp::create(builder, location, symbol, type);
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   auto extents = [&](Extents values) {
@@ -57,7 +70,7 @@ void GpuKernelBuilder::openFunction(Extents grid, Extents block) {
   };
   function.setKnownBlockSizeAttr(extents(block));
   function.setKnownGridSizeAttr(extents(grid));
-  for (auto [i, attributes] : llvm::enumerate(argumentAttributes(group, count)))
+  for (auto [i, attributes] : llvm::enumerate(arguments))
     function.setArgAttrs(i, attributes);
   threads = blocks = {};
   builder.setInsertionPointToEnd(&function.getBody().front());

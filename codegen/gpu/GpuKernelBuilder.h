@@ -61,7 +61,7 @@ private:
   std::string name;
   dl::GroupOp group;
   unsigned operands;
-  bool hasWorkspace;
+  int64_t workspaceBytes;
   llvm::SmallVector<GpuLaunch> launches;
   mlir::gpu::GPUFuncOp function; ///< of the phase being emitted
   std::array<mlir::Value, 3> threads, blocks;

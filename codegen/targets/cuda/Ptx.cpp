@@ -1,5 +1,6 @@
 #include "targets/cuda/Ptx.h"
 
+#include "targets/cuda/CudaArch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -21,22 +22,8 @@ using namespace dlc::codegen;
 
 static Status internal(const llvm::Twine &message) { return Status(StatusCode::Internal, message.str()); }
 
-namespace {
-/// The oldest PTX version that knows the architecture, which the oldest drivers for it read.
-struct Architecture {
-  llvm::StringRef name, features;
-};
-} // namespace
-
-static constexpr Architecture kArchitectures[] = {{"sm_80", "+ptx80"}, {"sm_90", "+ptx80"}, {"sm_100", "+ptx86"}};
-
-llvm::ArrayRef<llvm::StringRef> dlc::codegen::cudaArchs() {
-  static constexpr llvm::StringRef names[] = {kArchitectures[0].name, kArchitectures[1].name, kArchitectures[2].name};
-  return names;
-}
-
 // Only who asks for PTX pays for the target.
-static StatusOr<std::unique_ptr<llvm::TargetMachine>> createMachine(const Architecture &arch) {
+static StatusOr<std::unique_ptr<llvm::TargetMachine>> createMachine(const CudaArch &arch) {
   static const bool initialized = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -57,10 +44,11 @@ static StatusOr<std::unique_ptr<llvm::TargetMachine>> createMachine(const Archit
 }
 
 StatusOr<std::string> dlc::codegen::emitPtx(const llvm::Module &module, llvm::StringRef name) {
-  const auto *arch = llvm::find_if(kArchitectures, [&](const Architecture &each) { return each.name == name; });
-  if (arch == std::end(kArchitectures))
-    return Status(StatusCode::InvalidInput,
-                  "unknown architecture '" + name.str() + "'; expected " + llvm::join(cudaArchs(), ", "));
+  const CudaArch *arch = findCudaArch(name);
+  if (!arch) {
+    std::string known = llvm::join(llvm::map_range(cudaArchs(), [](const CudaArch &each) { return each.name; }), ", ");
+    return Status(StatusCode::InvalidInput, "unknown architecture '" + name.str() + "'; expected " + known);
+  }
   StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = createMachine(*arch);
   if (!machine.ok())
     return machine.status();

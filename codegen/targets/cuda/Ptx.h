@@ -11,9 +11,6 @@ class Module;
 
 namespace dlc::codegen {
 
-/// The architectures kernels are compiled for: sm_80, sm_90, sm_100.
-llvm::ArrayRef<llvm::StringRef> cudaArchs();
-
 /// PTX text of a module from translateGpu, which is left as it is. IEEE arithmetic: nothing is contracted, no
 /// subnormal flushed, division and square root are rounded to nearest. Fails on an unknown `arch`, and when something
 /// outside of the text is called.

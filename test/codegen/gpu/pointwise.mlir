@@ -3,9 +3,9 @@
 
 // A thread computes four elements; operands share no bytes.
 // CHECK-LABEL: gpu.func @flat_0(
-// CHECK-SAME: %[[X:[a-z0-9]+]]: !llvm.ptr<1> {llvm.noalias, llvm.readonly},
-// CHECK-SAME: %[[B:[a-z0-9]+]]: !llvm.ptr<1> {llvm.noalias, llvm.readonly},
-// CHECK-SAME: %[[Y:[a-z0-9]+]]: !llvm.ptr<1> {llvm.noalias}) kernel
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !llvm.ptr<1> {{[^%]*}}llvm.noalias, llvm.readonly},
+// CHECK-SAME: %[[B:[a-z0-9]+]]: !llvm.ptr<1> {{[^%]*}}llvm.noalias, llvm.readonly},
+// CHECK-SAME: %[[Y:[a-z0-9]+]]: !llvm.ptr<1> {{[^%]*}}llvm.noalias}) kernel
 // CHECK-SAME: known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 6, 1, 1>
 // 300 * 20 / 4 threads are not whole blocks.
 // CHECK: arith.cmpi slt
@@ -38,7 +38,7 @@ rt.kernel @flat workspace(0) {
 
 // A result over an input: no promise about either.
 // CHECK-LABEL: gpu.func @in_place_0(
-// CHECK-SAME: %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %{{.*}}: !llvm.ptr<1>) kernel
+// CHECK-SAME: %{{[^:]*}}: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.dereferenceable = 8192 : i64}, %{{.*}}: !llvm.ptr<1> {{[^%]*}}llvm.noalias, llvm.readonly}, %{{[^:]*}}: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.dereferenceable = 8192 : i64}) kernel
 // f64: two elements a thread.
 // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<2xf64>
 // PTX-LABEL: .entry in_place_0(
