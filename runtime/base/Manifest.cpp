@@ -1,9 +1,9 @@
 #include "dlc/runtime/Manifest.h"
 
+#include "base/ManifestKernels.h"
+#include "base/ObjectReader.h"
 #include "dlc/runtime/Abi.h"
 #include "dlc/runtime/TensorView.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -25,108 +25,6 @@ std::string TensorType::str() const { return typeString(dtype, shape); }
 namespace {
 
 constexpr std::array<std::string_view, 5> kKindNames = {"zeros", "constant", "uniform", "normal", "data"};
-constexpr int64_t kMaxBytes = int64_t(1) << 46; // far above any machine, far below overflow when a few are added
-
-/// Reads one JSON object, remembering the first fault, so that callers read on without checking each field.
-class ObjectReader {
-public:
-  ObjectReader(const json &value, std::string where, Status &fault)
-      : value(value), where(std::move(where)), fault(fault) {
-    if (!value.is_object())
-      fail("is not an object");
-  }
-
-  void fail(const std::string &what) {
-    if (fault.ok())
-      fault = Status(StatusCode::InvalidInput, "manifest: " + where + " " + what);
-  }
-
-  std::string string(const char *key) {
-    const json *field = find(key);
-    if (!field || !field->is_string()) {
-      fail(std::string("has no text '") + key + "'");
-      return {};
-    }
-    return field->get<std::string>();
-  }
-
-  int64_t integer(const char *key, int64_t most = kMaxBytes) {
-    const json *field = find(key);
-    if (!field || !field->is_number_integer() || field->get<double>() < 0 || field->get<double>() > double(most)) {
-      fail(std::string("has no integer '") + key + "' in [0, " + std::to_string(most) + "]");
-      return 0;
-    }
-    return field->get<int64_t>();
-  }
-
-  double number(const char *key) {
-    const json *field = find(key);
-    return field && field->is_number() ? field->get<double>() : 0;
-  }
-
-  const json &array(const char *key) {
-    static const json empty = json::array();
-    const json *field = find(key);
-    if (!field || !field->is_array()) {
-      fail(std::string("has no list '") + key + "'");
-      return empty;
-    }
-    return *field;
-  }
-
-  const json &object(const char *key) {
-    static const json empty = json::object();
-    const json *field = find(key);
-    if (!field || !field->is_object()) {
-      fail(std::string("has no object '") + key + "'");
-      return empty;
-    }
-    return *field;
-  }
-
-  TensorType type() {
-    TensorType type;
-    std::string spelling = string("type");
-    std::optional<DType> dtype = dtypeFromName(spelling);
-    if (!dtype)
-      fail("has an unknown element type '" + spelling + "'");
-    type.dtype = dtype.value_or(DType::F32);
-    for (const json &extent : array("shape")) {
-      if (!extent.is_number_integer() || extent.get<double>() < 0 || extent.get<double>() > double(kMaxBytes)) {
-        fail("has a shape with a bad extent");
-        return {};
-      }
-      type.shape.push_back(extent.get<int64_t>());
-    }
-    std::optional<int64_t> bytes = denseByteSize(type.dtype, type.shape);
-    if (!bytes || *bytes > kMaxBytes) {
-      fail("has a shape of too many bytes");
-      return {};
-    }
-    return type;
-  }
-
-private:
-  const json *find(const char *key) const {
-    if (!value.is_object())
-      return nullptr;
-    auto it = value.find(key);
-    return it == value.end() ? nullptr : &*it;
-  }
-
-  const json &value;
-  std::string where;
-  Status &fault;
-};
-
-template <typename Read>
-void forEach(ObjectReader &parent, const char *key, Status &fault, Read read) {
-  size_t index = 0;
-  for (const json &item : parent.array(key)) {
-    ObjectReader reader(item, std::string(key) + "[" + std::to_string(index++) + "]", fault);
-    read(reader);
-  }
-}
 
 std::vector<ValueInfo> readValues(ObjectReader &entry, const char *key, Status &fault) {
   std::vector<ValueInfo> values;
@@ -170,6 +68,10 @@ Status checkRanges(const Manifest &manifest) {
   for (const EntryInfo &entry : manifest.entries)
     if (!entries.insert(entry.name).second)
       return bad("two entries are named '" + entry.name + "'");
+  for (const KernelInfo &kernel : manifest.kernels)
+    if (kernel.site >= int64_t(manifest.sites.size()))
+      return bad("kernel '" + kernel.name + "' has site " + std::to_string(kernel.site) + " of " +
+                 std::to_string(manifest.sites.size()));
   return {};
 }
 
@@ -212,6 +114,11 @@ StatusOr<Manifest> Manifest::parse(std::string_view text) {
     manifest.entries.push_back({entry.string("name"), readValues(entry, "arguments", fault),
                                 readValues(entry, "results", fault), entry.integer("peak")});
   });
+  if (reader.has("targets"))
+    manifest.targets = reader.strings("targets");
+  if (reader.has("kernels"))
+    forEach(reader, "kernels", fault,
+            [&](ObjectReader &kernel) { manifest.kernels.push_back(readKernel(kernel, fault)); });
   forEach(reader, "sites", fault, [&](ObjectReader &site) {
     manifest.sites.push_back({site.string("op"), site.string("file"), site.integer("line"), site.integer("column")});
   });
@@ -224,15 +131,23 @@ StatusOr<Manifest> Manifest::parse(std::string_view text) {
   return manifest;
 }
 
+std::string Manifest::place(uint64_t site) const {
+  if (site >= sites.size())
+    return {};
+  return sites[site].file + ":" + std::to_string(sites[site].line) + ": " + sites[site].op;
+}
+
 std::string Manifest::toJson() const {
   json root = {{"format", 1},
                {"minReader", 1},
                {"abi", DLC_ABI_VERSION},
                {"compiler", compiler},
                {"cpu", cpu},
+               {"targets", targets},
                {"arenas", json::array()},
                {"variables", json::array()},
                {"entries", json::array()},
+               {"kernels", json::array()},
                {"sites", json::array()},
                {"memory", json::array()}};
   for (const ArenaInfo &arena : arenas)
@@ -255,6 +170,8 @@ std::string Manifest::toJson() const {
                                {"arguments", valuesJson(entry.arguments)},
                                {"results", valuesJson(entry.results)},
                                {"peak", entry.peak}});
+  for (const KernelInfo &kernel : kernels)
+    root["kernels"].push_back(kernelJson(kernel));
   for (const SiteInfo &site : sites)
     root["sites"].push_back({{"op", site.op}, {"file", site.file}, {"line", site.line}, {"column", site.column}});
   for (const MemoryClass &item : memory)

@@ -30,6 +30,22 @@ StatusOr<Manifest> readManifest(const std::string &path) {
   return manifest;
 }
 
+// What later readers of the image rely on.
+static Status checkTables(const Executable &executable) {
+  const Manifest &manifest = executable.manifest();
+  for (size_t i = 0; i < manifest.entries.size(); ++i)
+    if ((executable.hasEntries() && !executable.entry(i)) ||
+        (executable.hasDeviceEntries() && !executable.deviceEntry(i)))
+      return {StatusCode::InvalidInput, "the image has no code for entry '" + manifest.entries[i].name + "'"};
+  std::span<const DlcSimKernel> kernels = executable.simKernels();
+  for (size_t i = 0; i < kernels.size(); ++i)
+    if (!kernels[i])
+      return {StatusCode::InvalidInput, "the image has no code for kernel '" + manifest.kernels[i].name + "'"};
+  if (!kernels.empty() && !executable.simApi())
+    return {StatusCode::InvalidInput, "the image has kernels for sim, but no place for their services"};
+  return {};
+}
+
 StatusOr<std::shared_ptr<const Executable>> Executable::fromImage(const DlcImage &image,
                                                                   std::shared_ptr<const void> owner) {
   if (image.abi >> 16 != DLC_ABI_VERSION >> 16)
@@ -42,7 +58,10 @@ StatusOr<std::shared_ptr<const Executable>> Executable::fromImage(const DlcImage
   if (manifest->entries.size() != image.entryCount)
     return Status(StatusCode::InvalidInput, "the manifest names " + std::to_string(manifest->entries.size()) +
                                                 " entries, the image has " + std::to_string(image.entryCount));
-  return std::shared_ptr<const Executable>(new Executable(manifest.take(), &image, std::move(owner)));
+  std::shared_ptr<const Executable> executable(new Executable(manifest.take(), &image, std::move(owner)));
+  if (Status status = checkTables(*executable); !status.ok())
+    return status;
+  return executable;
 }
 
 StatusOr<std::shared_ptr<const Executable>> Executable::load(const std::string &path) {
@@ -75,6 +94,26 @@ std::optional<size_t> Executable::findEntry(std::string_view name) const {
     if (manifest_.entries[index].name == name)
       return index;
   return std::nullopt;
+}
+
+std::span<const DlcSimKernel> Executable::simKernels() const {
+  if (!since(1) || !image->simKernels)
+    return {};
+  return {image->simKernels, manifest_.kernels.size()};
+}
+
+std::span<const DlcDeviceCode> Executable::deviceCode() const {
+  if (!since(1) || !image->deviceCode)
+    return {};
+  return {image->deviceCode, image->deviceCodeCount};
+}
+
+Status Executable::notCompiledFor(const DeviceId &device, std::string_view target) const {
+  std::string has;
+  for (const std::string &each : manifest_.targets)
+    has += (has.empty() ? "" : ", ") + each;
+  return {StatusCode::InvalidInput, device.str() + ": the program was compiled for " + (has.empty() ? "nothing" : has) +
+                                        "; compile it with --target=" + std::string(target)};
 }
 
 const void *Executable::initialData(uint64_t offset, uint64_t bytes) const {

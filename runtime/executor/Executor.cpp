@@ -14,6 +14,22 @@ static int32_t fail(DlcExecutor *executor, int32_t code, uint32_t site, int64_t 
   return code;
 }
 
+static int32_t codeOf(DlcExecutor *executor, Status status) {
+  if (status.ok())
+    return DLC_OK;
+  executor->refusal = std::move(status);
+  return DLC_INTERNAL;
+}
+
+static int32_t launch(DlcExecutor *executor, uint32_t kernel, void *const *pointers) {
+  return codeOf(executor, executor->kernels->launch(*executor->stream, kernel, pointers, executor->entry));
+}
+
+static int32_t copy(DlcExecutor *executor, void *to, const void *from, int64_t bytes) {
+  return codeOf(executor, executor->stream->copy(to, from, bytes));
+}
+
 const DlcApi kCpuApi = {DLC_ABI_VERSION, sizeof(DlcApi), parallelFor, fail, nullptr, nullptr};
+const DlcApi kDeviceApi = {DLC_ABI_VERSION, sizeof(DlcApi), nullptr, fail, launch, copy};
 
 } // namespace dlc

@@ -1,11 +1,19 @@
 #pragma once
 
 #include "dlc/runtime/Abi.h"
+#include "dlc/runtime/Device.h"
 #include "drivers/cpu/WorkerTeam.h"
 
 /// What compiled code hands back to the runtime with each service call.
 struct DlcExecutor {
+  /// On the cpu.
   dlc::WorkerTeam *team = nullptr;
+  /// On other devices: where work goes, and the kernels and the name of the entry that runs.
+  dlc::runtime::Stream *stream = nullptr;
+  dlc::runtime::Kernels *kernels = nullptr;
+  std::string_view entry;
+  dlc::Status refusal; ///< of the last launch or copy that was refused
+
   int32_t code = DLC_OK; ///< of the last failed call, with the site and a number that belongs to it
   uint32_t site = 0;
   int64_t detail = 0;
@@ -13,7 +21,9 @@ struct DlcExecutor {
 
 namespace dlc {
 
-/// The services of the cpu driver.
+/// The services of entries that run on the cpu.
 extern const DlcApi kCpuApi;
+/// The services of entries that start kernels on another device.
+extern const DlcApi kDeviceApi;
 
 } // namespace dlc

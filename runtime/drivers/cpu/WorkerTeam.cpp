@@ -14,6 +14,11 @@ constexpr int kSpinsBeforeYield = 4000;
 
 } // namespace
 
+int WorkerTeam::processors() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
 WorkerTeam::WorkerTeam(int threads) {
   for (int member = 1; member < threads; ++member)
     workers.emplace_back([this, member] { work(member); });

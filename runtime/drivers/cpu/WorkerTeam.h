@@ -17,6 +17,9 @@ public:
   WorkerTeam(const WorkerTeam &) = delete;
   WorkerTeam &operator=(const WorkerTeam &) = delete;
 
+  /// Processors this process may use.
+  static int processors();
+
   int threads() const { return int(workers.size()) + 1; }
 
   /// Runs fn over [0, extent), split at multiples of grain into at most one range a thread; returns when all is done.

@@ -4,6 +4,7 @@
 #include "dlc/runtime/Fill.h"
 #include "dlc/runtime/Status.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -66,6 +67,23 @@ struct SiteInfo {
   int64_t column = 0;
 };
 
+/// What a kernel does with the memory of an operand.
+enum class Access : uint8_t { Read, Write, ReadWrite, Workspace };
+
+/// One launch on a device with kernels of its own; the manifest's site says where it came from.
+struct KernelInfo {
+  struct Operand {
+    int64_t bytes = 0;
+    Access access = Access::Read;
+  };
+  std::string name;
+  std::array<int64_t, 3> grid = {1, 1, 1};  ///< blocks, by x, y, z
+  std::array<int64_t, 3> block = {1, 1, 1}; ///< threads of each
+  int64_t shared = 0;                       ///< bytes of shared memory of a block
+  std::vector<Operand> operands;
+  int64_t site = 0;
+};
+
 /// Bytes of one class of memory, for reports.
 struct MemoryClass {
   std::string name;
@@ -74,17 +92,22 @@ struct MemoryClass {
 
 /// What a compiled module says of itself. Written by the compiler, read as hostile input.
 struct Manifest {
-  std::string compiler; ///< "dlc 0.1.0"
-  std::string cpu;      ///< instruction set the code needs, a name LLVM knows
+  std::string compiler;                       ///< "dlc 0.1.0"
+  std::string cpu;                            ///< instruction set the code needs, a name LLVM knows
+  std::vector<std::string> targets = {"cpu"}; ///< what it was compiled for: "cpu", "sim", "sm_90"
   std::vector<ArenaInfo> arenas;
   std::vector<VariableInfo> variables;
   std::vector<EntryInfo> entries;
+  std::vector<KernelInfo> kernels; ///< of devices other than the cpu
   std::vector<SiteInfo> sites;
   std::vector<MemoryClass> memory;
 
   /// Checks everything: sizes, ranges inside arenas, unique names. Unknown keys are ignored.
   static StatusOr<Manifest> parse(std::string_view json);
   std::string toJson() const;
+
+  /// "model.cpp:12: dl.add"; empty for a site there is not.
+  std::string place(uint64_t site) const;
 };
 
 } // namespace dlc

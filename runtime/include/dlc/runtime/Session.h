@@ -1,8 +1,10 @@
 #pragma once
 
+#include "dlc/runtime/Device.h"
 #include "dlc/runtime/Executable.h"
 #include "dlc/runtime/Safetensors.h"
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,37 +15,52 @@
 
 namespace dlc {
 
-class Arena;
 class WorkerTeam;
 
 struct SessionOptions {
-  int threads = 0;   ///< 0: DLC_THREADS, else one for each processor this process may use
+  int threads = 0;   ///< of the cpu; 0: DLC_THREADS, else one for each processor this process may use
   uint64_t seed = 0; ///< of initial values
+  DeviceId device = {};
 };
 
-/// State arenas and threads on the cpu, shared by the executables attached to it (train, eval, other shapes). Calls are
-/// serialised; a Session may be used from any thread.
+/// State arenas on one device and what runs there, shared by the executables attached to it (train, eval, other
+/// shapes). Calls are serialised; a Session may be used from any thread.
 class Session {
 public:
   static StatusOr<std::unique_ptr<Session>> create(const SessionOptions &options = {});
   ~Session();
 
+  runtime::Device &device() const { return device_; }
+  /// Where calls put their work; other work given to it is ordered with them.
+  runtime::Stream &stream() const { return *stream_; }
+
   /// An executable bound to this session's memory.
   class Program {
   public:
+    ~Program();
     const Executable &executable() const { return *executable_; }
-    /// Runs an entry in the calling thread. Pointers must be aligned to the element; sizes are checked against the
-    /// manifest. Results are written to the caller's memory.
+    /// Runs an entry on host memory, aligned to the element, and waits for it; sizes are checked against the manifest.
+    /// Results are written to the caller's memory.
     Status call(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
+    /// Runs an entry on memory of the session's device. Returns once its work is in the session's stream; on the cpu
+    /// this is `call`.
+    Status callOnDevice(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
 
   private:
     friend class Session;
-    Program(Session &session, std::shared_ptr<const Executable> executable)
-        : session(session), executable_(std::move(executable)) {}
+    Program(Session &session, std::shared_ptr<const Executable> executable);
+    Status check(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) const;
+    /// These under the session's lock.
+    Status run(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
+    Status discardScratch();
+    Status runStaged(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
 
     Session &session;
     std::shared_ptr<const Executable> executable_;
-    std::vector<char *> arenas; ///< by index of the manifest
+    std::unique_ptr<runtime::Kernels> kernels;
+    std::vector<char *> arenas;        ///< by index of the manifest
+    std::vector<runtime::Arena> owned; ///< constants, where the device cannot read the image's
+    runtime::Arena staging; ///< device memory for `call`'s arguments and results, as large as any entry needed
   };
 
   /// Makes sure an arena of that name and size exists, so that executables attached later can share it.
@@ -54,11 +71,11 @@ public:
   enum class State { Start, Given };
 
   /// Binds the executable: creates arenas it is the first to need, starts variables it is the first to name. A variable
-  /// known already must have the same type and place.
+  /// known already must have the same type and place. Refused when it was not compiled for the device.
   StatusOr<std::shared_ptr<Program>> attach(const std::shared_ptr<const Executable> &executable,
                                             State state = State::Start);
 
-  /// A variable's type and memory, valid as long as the session.
+  /// A variable's type and device memory, valid as long as the session.
   struct Variable {
     TensorType type;
     std::string role;
@@ -67,7 +84,18 @@ public:
   /// Null when no attached executable has it.
   const Variable *find(std::string_view name) const;
   const std::map<std::string, Variable, std::less<>> &variables() const { return variables_; }
+  /// Device memory; null for an arena there is not.
   char *arena(std::string_view name) const;
+
+  /// Copies a variable, after the calls so far, to or from host memory of its size.
+  Status read(std::string_view name, std::span<std::byte> to) const;
+  Status write(std::string_view name, std::span<const std::byte> from);
+  /// Copies between the host and any memory of the device after the calls so far, and waits.
+  Status upload(void *to, const void *from, int64_t bytes) const;
+  Status download(void *to, const void *from, int64_t bytes) const;
+
+  /// Waits for the calls so far.
+  Status synchronize() const;
 
   /// Writes all variables to a safetensors file, replacing it in one step.
   Status save(const std::string &path) const;
@@ -78,12 +106,19 @@ public:
   int threads() const;
 
 private:
-  Session();
+  explicit Session(runtime::Device &device);
+
+  Status bindArenas(Program &program);
+  /// Under the lock.
+  Status startVariable(const Program &program, const VariableInfo &info);
+  Status grow(const ArenaInfo &info);
 
   mutable std::mutex lock;
-  std::unique_ptr<WorkerTeam> team;
+  runtime::Device &device_;
+  std::unique_ptr<WorkerTeam> team; ///< on the cpu
   std::unique_ptr<DlcExecutor> executor;
-  std::map<std::string, Arena, std::less<>> arenas;
+  std::map<std::string, runtime::Arena, std::less<>> arenas;
+  std::unique_ptr<runtime::Stream> stream_;
   std::map<std::string, Variable, std::less<>> variables_;
   std::vector<std::weak_ptr<Program>> programs;
   uint64_t seed = 0;

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "dlc/runtime/Status.h"
+
+#include <cstdint>
+
+namespace dlc::runtime {
+
+/// A point in a stream's work: where it stood when it last recorded this event. Before that it counts as reached.
+class Event {
+public:
+  virtual ~Event() = default;
+
+  /// Whether the work before the point is done; never waits, and asking often enough gets there.
+  virtual StatusOr<bool> query() = 0;
+
+  /// Waits until it is.
+  virtual Status synchronize() = 0;
+};
+
+/// A queue of work on one device, done in the order it was given; streams of a device are ordered only by events.
+///
+/// Every call returns once the work is queued (on the cpu it is done by then). Memory that a copy names must stay, and
+/// the host's source unchanged, until the stream has passed it. Errors are the caller's mistakes at once, and the
+/// device's failure from the first call after it. Any thread may call.
+class Stream {
+public:
+  /// Waits for the work.
+  virtual ~Stream() = default;
+
+  virtual Status copyToDevice(void *to, const void *from, int64_t bytes) = 0;
+  virtual Status copyToHost(void *to, const void *from, int64_t bytes) = 0;
+  /// Inside the device; ranges that overlap only partly are refused.
+  virtual Status copy(void *to, const void *from, int64_t bytes) = 0;
+  /// Sets each byte.
+  virtual Status fill(void *to, uint8_t value, int64_t bytes) = 0;
+
+  /// Says that nobody reads what is there now: it may be anything afterwards.
+  virtual Status discard(void * /*what*/, int64_t /*bytes*/) { return {}; }
+
+  /// Marks this point in `event`, an event of the same device.
+  virtual Status record(Event &event) = 0;
+  /// Work given from now on starts when the point that `event` marks now is reached.
+  virtual Status wait(Event &event) = 0;
+
+  /// Waits until all work is done.
+  virtual Status synchronize() = 0;
+};
+
+} // namespace dlc::runtime
