@@ -34,8 +34,12 @@ public:
       std::memset(to, value, size_t(bytes));
     return {};
   }
-  Status record(Event &) override { return {}; }
-  Status wait(Event &) override { return {}; }
+  Status record(Event &event) override { return wait(event); }
+  Status wait(Event &event) override {
+    if (dynamic_cast<CpuEvent *>(&event))
+      return {};
+    return {StatusCode::InvalidInput, "cpu: expected an event of this device, got another's"};
+  }
   Status synchronize() override { return {}; }
 };
 
