@@ -1,11 +1,17 @@
 #include "drivers/sim/AccessClock.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace dlc {
 
+uint64_t AccessClock::nextPhase() {
+  static std::atomic<uint64_t> last{0}; // memory outlives the engine that stamped it
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 void AccessClock::beginBlock(uint32_t threads) {
-  blockBegin_ = ++phase_;
+  blockBegin_ = phase_ = nextPhase();
   warps_.assign((threads + kLanes - 1) / kLanes, Warp());
 }
 

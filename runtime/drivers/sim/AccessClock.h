@@ -5,10 +5,10 @@
 
 namespace dlc {
 
-/// When a thread touched a byte: its block's phase between barriers, and its warp's between warp barriers. Phases count
-/// on over blocks and launches, which are run one after another where accesses are checked.
+/// When a thread touched a byte: its block's phase between barriers, and its warp's between warp barriers. Phases are
+/// numbers of the whole process, each used once: blocks and launches are checked one after another.
 struct AccessStamp {
-  uint32_t phase = 0; ///< 0: never
+  uint64_t phase = 0; ///< 0: never
   uint32_t warpPhase = 0;
   uint16_t thread = 0; ///< index in its block
   bool atomic = false;
@@ -17,9 +17,9 @@ struct AccessStamp {
 /// Says which accesses are ordered by barriers. Only `bar.sync` and `bar.warp.sync` order memory; shuffles do not.
 class AccessClock {
 public:
-  void beginLaunch() { launchBegin_ = ++phase_; }
+  void beginLaunch() { launchBegin_ = phase_ = nextPhase(); }
   void beginBlock(uint32_t threads);
-  void barrier() { ++phase_; }
+  void barrier() { phase_ = nextPhase(); }
   void warpBarrier(uint32_t warp, uint32_t mask);
 
   AccessStamp now(uint32_t thread, bool atomic) const;
@@ -35,7 +35,9 @@ private:
     std::vector<uint32_t> together; ///< by pair of lanes: the last barrier of both; empty: only whole ones
   };
 
-  uint32_t phase_ = 0, launchBegin_ = 0, blockBegin_ = 0;
+  static uint64_t nextPhase();
+
+  uint64_t phase_ = 0, launchBegin_ = 0, blockBegin_ = 0;
   std::vector<Warp> warps_;
 };
 

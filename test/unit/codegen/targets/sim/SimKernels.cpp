@@ -6,6 +6,7 @@
 #include "mlir/Parser/Parser.h"
 #include "targets/cpu/Image.h"
 #include "targets/cpu/Object.h"
+#include "targets/sim/Locations.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -14,16 +15,18 @@
 using namespace dlc;
 using namespace dlc::codegen;
 
-static StatusOr<std::string> compile(const std::string &text, bool check) {
+StatusOr<std::string> SimKernels::compile(const std::string &text, bool check) {
   mlir::DialectRegistry registry;
   registerGpuDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, "kernels.mlir");
   if (!module)
     return Status(StatusCode::InvalidInput, "no module");
   auto kernels = *module->getOps<mlir::gpu::GPUModuleOp>().begin();
   if (failed(lowerToNvvm(kernels)))
     return Status(StatusCode::Internal, "not lowered");
+  if (check)
+    keepLocations(kernels);
   llvm::LLVMContext llvmContext;
   auto translated = translateGpu(kernels, llvmContext);
   if (!translated.ok())

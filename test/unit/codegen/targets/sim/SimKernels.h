@@ -10,6 +10,7 @@
 /// Kernels of a gpu.module, compiled for simulated devices and loaded.
 class SimKernels {
 public:
+  static dlc::StatusOr<std::string> compile(const std::string &text, bool check);
   /// A failure fails the test.
   static std::optional<SimKernels> load(const std::string &text, bool check = false);
 
