@@ -29,6 +29,9 @@ struct RunArguments {
   int64_t steps = 1;
   int threads = 0;
   uint64_t seed = 0;
+  std::string device = "cpu";
+  bool simCheck = false;
+  std::string simOrder; ///< empty: the driver's own
 };
 
 struct InspectArguments {
@@ -43,5 +46,6 @@ std::vector<std::string> emitStages();
 Status compile(const CompileArguments &arguments);
 Status run(const RunArguments &arguments);
 Status inspect(const InspectArguments &arguments);
+Status devices();
 
 } // namespace dlc::tool

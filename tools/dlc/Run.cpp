@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <span>
 
 namespace dlc::tool {
 
@@ -63,19 +65,22 @@ std::optional<std::string> findTwice(std::vector<std::string> files) {
 }
 
 /// The variable a --set names: in full, or by the part after the last dot where only one hyper-parameter has it.
-StatusOr<const Session::Variable *> findSetting(const Session &session, const std::string &name) {
+StatusOr<std::string> findSetting(const Session &session, const std::string &name) {
   const Session::Variable *found = session.find(name);
+  std::string foundName = name;
   std::string known;
   for (const auto &[full, variable] : session.variables()) {
     if (variable.role != "hyper")
       continue;
     known += (known.empty() ? "" : ", ") + full;
-    if (!found && full.size() > name.size() && full.ends_with(name) && full[full.size() - name.size() - 1] == '.')
+    if (!found && full.size() > name.size() && full.ends_with(name) && full[full.size() - name.size() - 1] == '.') {
       found = &variable;
+      foundName = full;
+    }
   }
   if (!found || found->role != "hyper" || found->type.elements() != 1 || found->type.dtype != DType::F64)
     return invalid("no hyper-parameter '" + name + "'; there are: " + (known.empty() ? "none" : known));
-  return found;
+  return foundName;
 }
 
 Status applySettings(Session &session, const std::vector<std::string> &settings) {
@@ -87,10 +92,10 @@ Status applySettings(Session &session, const std::vector<std::string> &settings)
     auto [end, error] = std::from_chars(first, last, value);
     if (equals == std::string::npos || error != std::errc() || end != last)
       return invalid("--set: expected name=number, got '" + setting + "'");
-    StatusOr<const Session::Variable *> variable = findSetting(session, setting.substr(0, equals));
-    if (!variable.ok())
-      return variable.status();
-    std::memcpy((*variable)->data, &value, sizeof value);
+    StatusOr<std::string> variable = findSetting(session, setting.substr(0, equals));
+    Status status = variable.ok() ? session.write(*variable, std::as_bytes(std::span(&value, 1))) : variable.status();
+    if (!status.ok())
+      return status;
   }
   return {};
 }
@@ -135,6 +140,18 @@ void printScalar(const std::string &name, Value &value) {
   }
 }
 
+StatusOr<std::unique_ptr<Session>> openSession(const RunArguments &arguments) {
+  StatusOr<DeviceId> device = DeviceId::parse(arguments.device);
+  if (!device.ok())
+    return device.status().withContext("--device");
+  // Read by the driver when the device is opened.
+  if (arguments.simCheck)
+    setenv("DLC_SIM_CHECK", "1", /*overwrite=*/1);
+  if (!arguments.simOrder.empty())
+    setenv("DLC_SIM_ORDER", arguments.simOrder.c_str(), /*overwrite=*/1);
+  return Session::create({arguments.threads, arguments.seed, device.take()});
+}
+
 } // namespace
 
 Status run(const RunArguments &arguments) {
@@ -154,7 +171,7 @@ Status run(const RunArguments &arguments) {
     if (!status.ok())
       return status;
 
-  StatusOr<std::unique_ptr<Session>> session = Session::create({arguments.threads, arguments.seed});
+  StatusOr<std::unique_ptr<Session>> session = openSession(arguments);
   if (!session.ok())
     return session.status();
   StatusOr<std::shared_ptr<Session::Program>> program = (*session)->attach(*executable);

@@ -68,7 +68,7 @@ StatusOr<SimDeviceOptions> SimDeviceOptions::fromEnvironment() {
 
 SimDevice::SimDevice(int index, const SimDeviceOptions &options, const SimOptions &kernels)
     : Device({"sim", index}), late(options.late), memory_(id(), options.memory.value_or(Pages::installedBytes())),
-      engine(kernels), schedule_(options.late) {}
+      kernelOptions(kernels), schedule_(options.late) {}
 
 std::string SimDevice::description() const {
   return std::string("simulated on the cpu, work is done ") + (late ? "when waited for" : "at once");
@@ -86,7 +86,9 @@ Status SimDevice::submit(const std::shared_ptr<SimSchedule::Queue> &queue, std::
 
 Status SimDevice::runGrid(const SimKernel &kernel, void *const *operands) {
   std::lock_guard guard(shadowLock);
-  return engine.run(kernel, operands, &shadow);
+  if (!engine)
+    engine = std::make_unique<SimEngine>(kernelOptions);
+  return engine->run(kernel, operands, &shadow);
 }
 
 StatusOr<std::unique_ptr<Stream>> SimDevice::createStream() {

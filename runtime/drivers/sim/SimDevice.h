@@ -41,7 +41,7 @@ public:
   /// Runs a kernel on the bytes behind its operands; part of such work.
   Status runGrid(const SimKernel &kernel, void *const *operands);
 
-  bool checksAccesses() const { return engine.options().check; }
+  bool checksAccesses() const { return kernelOptions.check; }
   /// Lets the checks know of memory, where there are checks.
   template <typename Mark>
   void note(Mark mark) {
@@ -58,7 +58,8 @@ protected:
 private:
   bool late;
   SimMemory memory_;
-  SimEngine engine;
+  SimOptions kernelOptions;
+  std::unique_ptr<SimEngine> engine; ///< with its threads: from the first launch on
   std::mutex shadowLock;
   GlobalShadow shadow;
   SimSchedule schedule_;
