@@ -1,8 +1,9 @@
 #include "GroupKernel.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
+#include <sstream>
 
 namespace {
 
@@ -23,17 +24,20 @@ std::string textOf(const Case &c) {
   std::string types[] = {tensor({c.batch, c.queries, c.depth}), tensor({c.batch, c.keys, c.depth}),
                          tensor({c.batch, c.keys, c.width}), tensor({c.batch, c.queries, c.keys}, c.mask)};
   std::string results = tensor({c.batch, c.queries, c.width}) + ", " + tensor({c.batch, c.queries});
-  std::string arguments, bound, list;
+  std::ostringstream arguments, bound, list;
   for (int i = 0; i < (c.mask.empty() ? 3 : 4); ++i) {
-    std::string number = std::to_string(i), separator = i ? ", " : "";
-    arguments += separator + "%a" + number + ": " + types[i];
-    bound += separator + "%b" + number + " = %a" + number + " : " + types[i];
-    list += separator + types[i];
+    const char *separator = i ? ", " : "";
+    arguments << separator << "%a" << i << ": " << types[i];
+    bound << separator << "%b" << i << " = %a" << i << " : " << types[i];
+    list << separator << types[i];
   }
-  return "func.func @f(" + arguments + ") -> (" + results + ") {\n  %y:2 = dl.group kind(window) [1] (" + bound +
-         ") -> (" + results + ") {\n    %0:2 = dl.attention %b0, %b1, %b2" + (c.mask.empty() ? "" : " mask %b3") +
-         (c.causal ? " causal" : "") + " scale 0.375 : (" + list + ") -> (" + results +
-         ")\n    dl.yield %0#0, %0#1 : " + results + "\n  }\n  return %y#0, %y#1 : " + results + "\n}\n";
+  std::ostringstream text;
+  text << "func.func @f(" << arguments.str() << ") -> (" << results << ") {\n  %y:2 = dl.group kind(window) [1] ("
+       << bound.str() << ") -> (" << results << ") {\n    %0:2 = dl.attention %b0, %b1, %b2"
+       << (c.mask.empty() ? "" : " mask %b3") << (c.causal ? " causal" : "") << " scale 0.375 : (" << list.str()
+       << ") -> (" << results << ")\n    dl.yield %0#0, %0#1 : " << results
+       << "\n  }\n  return %y#0, %y#1 : " << results << "\n}\n";
+  return text.str();
 }
 
 /// y and lse of one row, in double; `scores` holds -inf where the row may not attend.
