@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -56,7 +57,7 @@ static SmallVector<NamedAttrList> argumentAttributes(dl::GroupOp group, int64_t 
   return attributes;
 }
 
-void GpuKernelBuilder::openFunction(Extents grid, Extents block) {
+void GpuKernelBuilder::openFunction(Extents grid, Extents block, int64_t registers) {
   std::string symbol = name + "_" + std::to_string(launches.size());
   launches.push_back({symbol, grid, block, 0});
   builder.setInsertionPointToEnd(&module.getBodyRegion().front());
@@ -70,6 +71,8 @@ void GpuKernelBuilder::openFunction(Extents grid, Extents block) {
   };
   function.setKnownBlockSizeAttr(extents(block));
   function.setKnownGridSizeAttr(extents(grid));
+  if (registers)
+    function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(), builder.getI32IntegerAttr(int32_t(registers)));
   for (auto [i, attributes] : llvm::enumerate(arguments))
     function.setArgAttrs(i, attributes);
   threads = blocks = {};
@@ -78,10 +81,10 @@ void GpuKernelBuilder::openFunction(Extents grid, Extents block) {
   builder.setInsertionPoint(gpu::ReturnOp::create(builder, location));
 }
 
-void GpuKernelBuilder::launch(Extents grid, Extents block, llvm::function_ref<void()> body) {
+void GpuKernelBuilder::launch(Extents grid, Extents block, llvm::function_ref<void()> body, int64_t registers) {
   if (llvm::any_of(grid, [](int64_t extent) { return extent <= 0; }))
     return;
-  openFunction(grid, block);
+  openFunction(grid, block, registers);
   body();
 }
 

@@ -26,8 +26,9 @@ public:
   llvm::ArrayRef<GpuLaunch> getLaunches() const { return launches; }
 
   /// One phase of `grid` blocks of `block` threads, all at least 1; `body` emits the code of one thread. A phase of no
-  /// blocks vanishes.
-  void launch(Extents grid, Extents block, llvm::function_ref<void()> body);
+  /// blocks vanishes. `registers`: the most of a thread; 0 leaves it to the assembler, which may spill a few to fit
+  /// more threads.
+  void launch(Extents grid, Extents block, llvm::function_ref<void()> body, int64_t registers = 0);
 
   // Inside a phase, in code that every thread reaches:
   /// Number of the thread in its block, of the block in the grid; i64.
@@ -53,7 +54,7 @@ public:
 
 private:
   unsigned alignmentOf(const Memory &memory, int64_t width) override;
-  void openFunction(Extents grid, Extents block);
+  void openFunction(Extents grid, Extents block, int64_t registers);
   mlir::Value atEntry(llvm::function_ref<mlir::Value()> emit);
   mlir::Value shuffle(mlir::Value value, mlir::gpu::ShuffleMode mode, int64_t operand);
 

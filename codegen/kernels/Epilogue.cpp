@@ -47,7 +47,11 @@ void Epilogue::store(ArrayRef<Value> index, const Lane &lane, Value value) {
     AffineExpr dim = last ? lanes.bindLanes(index[i], axis.extent) : outer.bind(index[i], 0, axis.extent - 1);
     offset = offset + dim * axis.stride;
   }
-  offset = space.simplify(offset);
+  store(lanes, space.simplify(offset), value);
+}
+
+void Epilogue::store(ElementScope &lanes, AffineExpr offset, Value value) {
+  IndexSpace &space = lanes.getSpace();
   Value result = anchor->getResult(0);
   lanes.provide(result, space.delinearize(shapeOf(result), offset), value);
   SmallVector<Value> elements;

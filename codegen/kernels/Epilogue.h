@@ -25,6 +25,8 @@ public:
   mlir::LogicalResult verify();
   /// Finishes a vector of the anchor's result (or one element); `index` are i64, the last one for lane 0.
   void store(llvm::ArrayRef<mlir::Value> index, const Lane &lane, mlir::Value value);
+  /// The same for elements at `offset` of the result, an expression of the scope.
+  void store(ElementScope &lanes, mlir::AffineExpr offset, mlir::Value value);
 
 private:
   KernelBuilder &kernel;

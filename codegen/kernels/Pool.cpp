@@ -132,22 +132,8 @@ Value PoolEmitter::isBetter(dl::ScalarBuilder &b, Value x, Value best) {
   return b.bitOr(b.gt(x, best), b.bitAnd(b.isNan(x), known));
 }
 
-namespace {
-class ForwardPool : public PoolEmitter {
-public:
-  ForwardPool(KernelBuilder &kernel, dl::GroupOp group, Operation *anchor, const dl::PoolDims &dims, bool average)
-      : PoolEmitter(kernel, group, anchor, dims), average(average) {}
-  LogicalResult emit();
-
-private:
-  Value window(ElementScope &lanes, AffineExpr plane, AffineExpr i, AffineExpr j);
-
-  bool average;
-  unsigned input = 0;
-};
-} // namespace
-
-Value ForwardPool::window(ElementScope &lanes, AffineExpr plane, AffineExpr i, AffineExpr j) {
+Value PoolEmitter::window(ElementScope &lanes, unsigned input, bool average, AffineExpr plane, AffineExpr i,
+                          AffineExpr j) {
   Value start = scalars(lanes).constant(average ? -0.0 : -std::numeric_limits<double>::infinity(), element);
   return foldWindow(
       lanes, i, j, start,
@@ -165,6 +151,56 @@ Value ForwardPool::window(ElementScope &lanes, AffineExpr plane, AffineExpr i, A
       })[0];
 }
 
+Value PoolEmitter::maximumPosition(ElementScope &lanes, unsigned input, AffineExpr plane, AffineExpr i, AffineExpr j) {
+  Type i32 = kernel.getBuilder().getI32Type(), i64 = kernel.getBuilder().getI64Type();
+  dl::ScalarBuilder b = scalars(lanes);
+  auto begin = [&](int axis, AffineExpr window) {
+    Value start = lanes.indexVector(space.simplify(window * dims.stride[axis] - dims.paddingLo[axis]));
+    Value zero = b.constant(int64_t(0), i64);
+    return b.select(b.lt(start, zero), zero, start);
+  };
+  Value first = b.add(b.mul(begin(0, i), b.constant(dims.in[1], i64)), begin(1, j));
+  Value start[] = {b.constant(-std::numeric_limits<double>::infinity(), element), b.cast(first, i32)};
+  auto tap = [&](ElementScope &scope, ArrayRef<Value> carried, AffineExpr h, AffineExpr w) -> SmallVector<Value> {
+    if (carried.empty())
+      carried = start;
+    Value live = inside(scope, {h, w}, dims.in);
+    Value candidate = load(scope, input, dims.in, plane, h, w, live);
+    Value better = isBetter(b, candidate, carried[0]);
+    better = live ? b.bitAnd(live, better) : better;
+    Value at = b.cast(scope.indexVector(space.simplify(h * dims.in[1] + w)), i32);
+    return {b.select(better, candidate, carried[0]), b.select(better, at, carried[1])};
+  };
+  return foldWindow(lanes, i, j, start, tap)[1];
+}
+
+int64_t PoolEmitter::windowsAlong(int axis) const { return llvm::divideCeil(dims.kernel[axis], dims.stride[axis]); }
+
+PoolEmitter::Covering PoolEmitter::covering(ElementScope &scope, AffineExpr h, AffineExpr w, AffineExpr backI,
+                                            AffineExpr backJ) {
+  AffineExpr position[2] = {h, w}, back[2] = {backI, backJ}, window[2], behind[2];
+  for (int axis : {0, 1}) {
+    AffineExpr at = position[axis] + dims.paddingLo[axis];
+    window[axis] = space.simplify(at.floorDiv(dims.stride[axis]) - back[axis]);
+    behind[axis] = space.simplify(at % dims.stride[axis] + back[axis] * dims.stride[axis]);
+  }
+  Value exists = inside(scope, window, dims.out), reaches = inside(scope, behind, dims.kernel);
+  Value live = exists && reaches ? scalars(scope).bitAnd(exists, reaches) : exists ? exists : reaches;
+  return {window[0], window[1], live};
+}
+
+namespace {
+class ForwardPool : public PoolEmitter {
+public:
+  ForwardPool(KernelBuilder &kernel, dl::GroupOp group, Operation *anchor, const dl::PoolDims &dims, bool average)
+      : PoolEmitter(kernel, group, anchor, dims), average(average) {}
+  LogicalResult emit();
+
+private:
+  bool average;
+};
+} // namespace
+
 LogicalResult ForwardPool::emit() {
   int64_t plane = dims.out[0] * dims.out[1];
   Epilogue epilogue(kernel, group, anchor,
@@ -172,12 +208,11 @@ LogicalResult ForwardPool::emit() {
   FailureOr<unsigned> number = operandNumber(anchor, 0);
   if (failed(number) || failed(epilogue.verify()))
     return failure();
-  input = *number;
   forLines(dims.out[0], 0.3 * double(dims.out[1] * dims.kernel[0] * dims.kernel[1]),
            [&](ElementScope &row, AffineExpr plane, AffineExpr i) {
              Value planeValue = row.index(plane), iValue = row.index(i);
              forColumns(row, dims.out[1], [&](ElementScope &lanes, AffineExpr j, Value first, Value fresh) {
-               Value result = window(lanes, plane, i, j);
+               Value result = window(lanes, *number, average, plane, i, j);
                if (average)
                  result = scalars(lanes).div(result, divisor(lanes, i, j));
                epilogue.store({planeValue, iValue, first}, Lane{lanes.getLane().width, fresh}, result);

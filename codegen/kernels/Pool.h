@@ -30,6 +30,22 @@ protected:
   llvm::SmallVector<mlir::Value> foldWindow(ElementScope &lanes, mlir::AffineExpr i, mlir::AffineExpr j,
                                             llvm::ArrayRef<mlir::Value> start, Tap tap);
 
+  /// The maximum, or the sum from -0, of window (i, j) of operand `input`.
+  mlir::Value window(ElementScope &scope, unsigned input, bool average, mlir::AffineExpr plane, mlir::AffineExpr i,
+                     mlir::AffineExpr j);
+  /// Position in its plane of a window's first maximum, i32; a window of -inf alone keeps its first element.
+  mlir::Value maximumPosition(ElementScope &scope, unsigned input, mlir::AffineExpr plane, mlir::AffineExpr i,
+                              mlir::AffineExpr j);
+  /// The windows that hold input element (h, w), in row-major order: at most so many along each axis.
+  int64_t windowsAlong(int axis) const;
+  /// Window (i, j) = (latest[0] - back[0], latest[1] - back[1]) and whether it is one of them (null: always).
+  struct Covering {
+    mlir::AffineExpr i, j;
+    mlir::Value live;
+  };
+  Covering covering(ElementScope &scope, mlir::AffineExpr h, mlir::AffineExpr w, mlir::AffineExpr backI,
+                    mlir::AffineExpr backJ);
+
   /// Whether all of 0 <= expr[axis] < extent[axis] hold, as i1 of the scope; null when they always do.
   mlir::Value inside(ElementScope &scope, llvm::ArrayRef<mlir::AffineExpr> exprs, const int64_t (&extents)[2]);
   /// The divisor of an average at window (i, j), a float.

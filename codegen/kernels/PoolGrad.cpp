@@ -8,8 +8,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::codegen;
@@ -138,32 +136,13 @@ void MaxPoolGrad::emitTwoByTwo() {
   });
 }
 
-// Position of each window's first maximum in its plane, in vectors of windows. A window of -inf alone keeps its first
-// element.
+// Position of each window's first maximum in its plane, in vectors of windows.
 void MaxPoolGrad::emitPositions() {
-  Type i32 = kernel.getBuilder().getI32Type(), i64 = kernel.getBuilder().getI64Type();
+  Type i32 = kernel.getBuilder().getI32Type();
   int64_t taps = dims.kernel[0] * dims.kernel[1], size = dims.out[0] * dims.out[1];
   forLines(dims.out[0], double(taps * dims.out[1]), [&](ElementScope &row, AffineExpr plane, AffineExpr i) {
     forColumns(row, dims.out[1], [&](ElementScope &lanes, AffineExpr j, Value, Value) {
-      dl::ScalarBuilder b = scalars(lanes);
-      auto begin = [&](int axis, AffineExpr window) {
-        Value start = lanes.indexVector(space.simplify(window * dims.stride[axis] - dims.paddingLo[axis]));
-        Value zero = b.constant(int64_t(0), i64);
-        return b.select(b.lt(start, zero), zero, start);
-      };
-      Value first = b.add(b.mul(begin(0, i), b.constant(dims.in[1], i64)), begin(1, j));
-      Value start[] = {b.constant(-std::numeric_limits<double>::infinity(), element), b.cast(first, i32)};
-      auto tap = [&](ElementScope &scope, ArrayRef<Value> carried, AffineExpr h, AffineExpr w) -> SmallVector<Value> {
-        if (carried.empty())
-          carried = start;
-        Value live = inside(scope, {h, w}, dims.in);
-        Value candidate = load(scope, x, dims.in, plane, h, w, live);
-        Value better = isBetter(b, candidate, carried[0]);
-        better = live ? b.bitAnd(live, better) : better;
-        Value at = b.cast(scope.indexVector(space.simplify(h * dims.in[1] + w)), i32);
-        return {b.select(better, candidate, carried[0]), b.select(better, at, carried[1])};
-      };
-      Value position = foldWindow(lanes, i, j, start, tap)[1];
+      Value position = maximumPosition(lanes, x, plane, i, j);
       lanes.store(kernel.workspace(positionsAt(), i32), space.simplify(plane * size + i * dims.out[1] + j), position);
     });
   });
@@ -236,34 +215,21 @@ int64_t codegen::maxPoolGradWorkspaceBytes(Operation *anchor, const CpuTraits &)
   return isTwoByTwo(dims) ? 0 : sumsBytes(dims, bytes) + dims.planes * dims.out[0] * dims.out[1] * 4;
 }
 
-// Windows (first[0] + a, first[1] + c) hold the element; those that do not exist are left out by their condition.
 Value AvgPoolGrad::gather(ElementScope &lanes, AffineExpr plane, AffineExpr h, AffineExpr w, unsigned dy) {
   dl::ScalarBuilder b = scalars(lanes);
-  AffineExpr position[2] = {h, w};
-  int64_t most[2];
-  for (int axis : {0, 1})
-    most[axis] = llvm::divideCeil(dims.kernel[axis], dims.stride[axis]);
   Value sum;
-  for (int64_t a = most[0] - 1; a >= 0; --a)
-    for (int64_t c = most[1] - 1; c >= 0; --c) {
-      int64_t back[2] = {a, c};
-      AffineExpr window[2], behind[2];
-      for (int axis : {0, 1}) {
-        AffineExpr at = position[axis] + dims.paddingLo[axis];
-        window[axis] = space.simplify(at.floorDiv(dims.stride[axis]) - back[axis]);
-        behind[axis] = space.simplify(at % dims.stride[axis] + back[axis] * dims.stride[axis]);
-      }
-      Value exists = inside(lanes, window, dims.out), reaches = inside(lanes, behind, dims.kernel);
-      Value live = exists && reaches ? b.bitAnd(exists, reaches) : exists ? exists : reaches;
-      Value gradient = load(lanes, dy, dims.out, plane, window[0], window[1], live);
-      Value part = b.div(gradient, divisor(lanes, window[0], window[1]));
-      if (!live) {
+  for (int64_t a = windowsAlong(0) - 1; a >= 0; --a)
+    for (int64_t c = windowsAlong(1) - 1; c >= 0; --c) {
+      Covering window = covering(lanes, h, w, space.constant(a), space.constant(c));
+      Value gradient = load(lanes, dy, dims.out, plane, window.i, window.j, window.live);
+      Value part = b.div(gradient, divisor(lanes, window.i, window.j));
+      if (!window.live) {
         sum = sum ? b.add(sum, part) : part;
         continue;
       }
       if (!sum)
         sum = b.constant(0.0, element);
-      sum = b.select(live, b.add(sum, part), sum);
+      sum = b.select(window.live, b.add(sum, part), sum);
     }
   return sum;
 }

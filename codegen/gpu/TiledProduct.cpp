@@ -1,0 +1,359 @@
+// A block computes a tile of the result. Its part of both factors goes through shared memory, `step` terms at a time
+// and term by term, in two buffers: while one is multiplied, the next step is on its way from global memory to
+// registers and then to the other buffer, so that one barrier a step is enough.
+//
+//   buffer 0 = step 0; barrier
+//   for each step s:
+//     registers = step s + 1
+//     for each term of buffer s % 2: thread's rows x columns of fma
+//     buffer (s + 1) % 2 = registers; barrier
+//   epilogue, store
+#include "gpu/TiledProduct.h"
+
+#include "dlc/ir/ScalarBuilder.h"
+#include "kernels/Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::codegen;
+
+namespace {
+
+// Two blocks of 256 threads share the registers of a processor.
+constexpr int64_t mostRegisters = 128;
+
+Lane laneOf(int64_t width) { return Lane{width > 1 ? width : 0}; }
+
+/// One factor's lines in a block.
+struct Side {
+  const ProductFactor *factor;
+  int64_t extent;     ///< lines of the whole factor
+  int64_t lines;      ///< of the block
+  int64_t threads;    ///< that share them
+  int64_t group;      ///< neighbouring lines of a thread
+  int64_t groups;     ///< of a thread, `threads * group` lines apart
+  bool alongTerms;    ///< vectors from global memory run along terms, else along lines
+  int64_t width;      ///< of those vectors
+  int64_t vectors;    ///< of a thread and step
+  int64_t pitch;      ///< elements from term to term in shared memory
+  AffineExpr first;   ///< line of the block
+  AffineExpr ordinal; ///< of the thread among `threads`
+  Memory shared;
+
+  int64_t each() const { return group * groups; }
+  /// Place of a thread's line `i` in the block, without the thread's own part.
+  int64_t place(int64_t i) const { return i / group * threads * group + i % group; }
+};
+
+class ProductEmitter {
+public:
+  ProductEmitter(GpuKernelBuilder &kernel, const TiledProduct &product, Epilogue &epilogue)
+      : kernel(kernel), product(product), epilogue(epilogue), tile(ProductTile::of(product)),
+        space(product.element.getContext()) {}
+
+  void emit();
+
+private:
+  Side sideOf(int number, const ProductFactor &factor, int64_t extent) const;
+  void emitBlock();
+  SmallVector<Value> sums(ElementScope &block);
+
+  AffineExpr vectorAt(const Side &side, int64_t i, bool ofTerms);
+  /// A vector from global memory; arbitrary unless `live` (null: always).
+  struct Fetched {
+    Value value, live;
+  };
+  SmallVector<Fetched> fetch(ElementScope &scope, const Side &side, AffineExpr step);
+  void keep(ElementScope &scope, const Side &side, AffineExpr buffer, ArrayRef<Fetched> vectors);
+  SmallVector<Value> fragment(Value base, const Side &side, int64_t term);
+  SmallVector<Value> multiply(ElementScope &scope, AffineExpr buffer, ValueRange sums);
+
+  void store(ElementScope &block, ArrayRef<Value> sums);
+  void storeColumns(ElementScope &block, ArrayRef<Value> sums, int64_t column, int64_t width);
+  void addParts();
+
+  Value inside(ElementScope &scope, ArrayRef<AffineExpr> dims, ArrayRef<dl::IndexBound> bounds);
+  Value plus(Value base, int64_t offset);
+  AffineExpr dim(unsigned position) { return getAffineDimExpr(position, product.element.getContext()); }
+
+  GpuKernelBuilder &kernel;
+  const TiledProduct &product;
+  Epilogue &epilogue;
+  ProductTile tile;
+  IndexSpace space;
+  Side left{}, right{};
+  AffineExpr batch, part, thread;
+};
+
+} // namespace
+
+// Terms are 4 elements more than the lines apart: threads that store along the terms meet different banks.
+Side ProductEmitter::sideOf(int number, const ProductFactor &factor, int64_t extent) const {
+  Side side{};
+  side.factor = &factor;
+  side.extent = extent;
+  side.lines = tile.lines[number];
+  side.threads = tile.threads(number);
+  side.group = std::min<int64_t>(tile.each[number], 4);
+  side.groups = tile.each[number] / side.group;
+  side.pitch = side.lines + 4;
+  side.alongTerms = tile.alongTerms[number];
+  side.width = tile.width[number];
+  side.vectors = tile.vectors(number);
+  return side;
+}
+
+// All of 0 <= expr < upper that are not known to hold, as i1; null if none.
+Value ProductEmitter::inside(ElementScope &scope, ArrayRef<AffineExpr> dims, ArrayRef<dl::IndexBound> bounds) {
+  OpBuilder &b = kernel.getBuilder();
+  Location loc = kernel.getLoc();
+  Value all;
+  for (const dl::IndexBound &bound : bounds) {
+    AffineExpr expr = space.simplify(bound.expr.replaceDims(dims) - bound.lower);
+    auto [low, high] = space.range(expr);
+    int64_t extent = bound.upper - bound.lower;
+    if (low >= 0 && high < extent)
+      continue;
+    // As unsigned, what is negative is large.
+    Value one = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, scope.index(expr), scope.i64(extent));
+    all = all ? Value(arith::AndIOp::create(b, loc, all, one)) : one;
+  }
+  return all;
+}
+
+Value ProductEmitter::plus(Value base, int64_t offset) {
+  if (!offset)
+    return base;
+  OpBuilder &b = kernel.getBuilder();
+  Value constant = arith::ConstantOp::create(b, kernel.getLoc(), b.getI64IntegerAttr(offset));
+  return arith::AddIOp::create(b, kernel.getLoc(), base, constant);
+}
+
+// Where the thread's vector `i` begins in the block's lines, or in the step's terms.
+AffineExpr ProductEmitter::vectorAt(const Side &side, int64_t i, bool ofTerms) {
+  AffineExpr number = thread + i * tile.threads();
+  int64_t vectors = (side.alongTerms ? tile.step : side.lines) / side.width;
+  return space.simplify(ofTerms == side.alongTerms ? number % vectors * side.width : number.floorDiv(vectors));
+}
+
+// What does not exist is read from where something is: no branch in the loop.
+SmallVector<ProductEmitter::Fetched> ProductEmitter::fetch(ElementScope &scope, const Side &side, AffineExpr step) {
+  OpBuilder &b = kernel.getBuilder();
+  Location loc = kernel.getLoc();
+  SmallVector<dl::IndexBound> bounds(side.factor->bounds);
+  bounds.push_back({dim(1), 0, side.extent});
+  bounds.push_back({dim(2), 0, product.terms});
+  Memory memory = kernel.operand(side.factor->operand, product.element);
+  memory.divisor = side.width;
+  SmallVector<Fetched> vectors;
+  for (int64_t i = 0; i < side.vectors; ++i) {
+    AffineExpr dims[] = {batch, space.simplify(side.first + vectorAt(side, i, false)),
+                         space.simplify((part * tile.steps + step) * tile.step + vectorAt(side, i, true))};
+    Value live = inside(scope, dims, bounds);
+    Value at = scope.index(space.simplify(side.factor->offset.replaceDims(dims)));
+    if (live)
+      at = arith::SelectOp::create(b, loc, live, at, scope.i64(0));
+    vectors.push_back({kernel.load(memory, at, 1, laneOf(side.width)), live});
+  }
+  return vectors;
+}
+
+// What does not exist becomes 0 here: nothing waits for the loads before.
+void ProductEmitter::keep(ElementScope &scope, const Side &side, AffineExpr buffer, ArrayRef<Fetched> vectors) {
+  OpBuilder &b = kernel.getBuilder();
+  Location loc = kernel.getLoc();
+  dl::ScalarBuilder scalar(b, loc, laneOf(side.width).width);
+  for (auto [i, vector] : llvm::enumerate(vectors)) {
+    Value value = vector.value;
+    if (vector.live)
+      value = arith::SelectOp::create(b, loc, vector.live, value, scalar.constant(0.0, product.element));
+    AffineExpr line = vectorAt(side, int64_t(i), false), term = vectorAt(side, int64_t(i), true);
+    Value at = scope.index(space.simplify(buffer * (tile.step * side.pitch) + term * side.pitch + line));
+    Memory memory = side.shared;
+    if (!side.alongTerms || side.width == 1) {
+      memory.divisor = side.width;
+      kernel.store(memory, at, laneOf(side.width), value);
+      continue;
+    }
+    for (int64_t lane = 0; lane < side.width; ++lane)
+      kernel.store(memory, plus(at, lane * side.pitch), Lane{}, vector::ExtractOp::create(b, loc, value, lane));
+  }
+}
+
+// The thread's elements of one term.
+SmallVector<Value> ProductEmitter::fragment(Value base, const Side &side, int64_t term) {
+  Memory memory = side.shared;
+  int64_t width = std::min(side.group, kernel.lanesOf(product.element));
+  memory.divisor = width;
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < side.each(); i += width) {
+    Value value = kernel.load(memory, plus(base, term * side.pitch + side.place(i)), 1, laneOf(width));
+    if (width == 1) {
+      values.push_back(value);
+      continue;
+    }
+    for (int64_t lane = 0; lane < width; ++lane)
+      values.push_back(vector::ExtractOp::create(kernel.getBuilder(), kernel.getLoc(), value, lane));
+  }
+  return values;
+}
+
+SmallVector<Value> ProductEmitter::multiply(ElementScope &scope, AffineExpr buffer, ValueRange sums) {
+  auto baseOf = [&](const Side &side) {
+    return scope.index(space.simplify(buffer * (tile.step * side.pitch) + side.ordinal * side.group));
+  };
+  Value leftBase = baseOf(left), rightBase = baseOf(right);
+  dl::ScalarBuilder scalar(kernel.getBuilder(), kernel.getLoc(), 0);
+  SmallVector<Value> result(sums);
+  for (int64_t term = 0; term < tile.step; ++term) {
+    SmallVector<Value> rows = fragment(leftBase, left, term), columns = fragment(rightBase, right, term);
+    for (auto [i, row] : llvm::enumerate(rows))
+      for (auto [j, column] : llvm::enumerate(columns)) {
+        Value &sum = result[i * columns.size() + j];
+        sum = scalar.fma(row, column, sum);
+      }
+  }
+  return result;
+}
+
+SmallVector<Value> ProductEmitter::sums(ElementScope &block) {
+  dl::ScalarBuilder scalar(kernel.getBuilder(), kernel.getLoc(), 0);
+  SmallVector<Value> zeros(left.each() * right.each(), scalar.constant(0.0, product.element));
+  if (!tile.steps)
+    return zeros;
+  int64_t buffers = tile.steps > 1 ? 2 : 1;
+  for (Side *side : {&left, &right}) {
+    side->shared = kernel.shared(buffers * tile.step * side->pitch, product.element);
+    keep(block, *side, space.constant(0), fetch(block, *side, space.constant(0)));
+  }
+  kernel.barrier();
+  return emitLoop(block, block.i64(0), block.i64(tile.steps), zeros, [&](Value iv, ValueRange carried) {
+    ElementScope scope(block);
+    if (tile.steps == 1)
+      return multiply(scope, space.constant(0), carried);
+    AffineExpr step = scope.bind(iv, 0, tile.steps - 1);
+    // The last step is fetched again behind it: that is simpler than not to, and what is in memory needs no condition.
+    OpBuilder &b = kernel.getBuilder();
+    Value behind = arith::MinUIOp::create(b, kernel.getLoc(), plus(iv, 1), block.i64(tile.steps - 1));
+    AffineExpr next = scope.bind(behind, 0, tile.steps - 1);
+    SmallVector<Fetched> nextLeft = fetch(scope, left, next), nextRight = fetch(scope, right, next);
+    SmallVector<Value> result = multiply(scope, step % 2, carried);
+    keep(scope, left, (step + 1) % 2, nextLeft);
+    keep(scope, right, (step + 1) % 2, nextRight);
+    kernel.barrier();
+    return result;
+  });
+}
+
+// Lanes [column, column + width) of the thread's columns, for each of its rows.
+void ProductEmitter::storeColumns(ElementScope &block, ArrayRef<Value> sums, int64_t column, int64_t width) {
+  OpBuilder &b = kernel.getBuilder();
+  auto lineOf = [&](const Side &side, int64_t i) {
+    return space.simplify(side.first + side.ordinal * side.group + side.place(i));
+  };
+  AffineExpr first = lineOf(right, column);
+  emitIf(block, inside(block, {first}, {{dim(0), 0, product.columns}}), {}, [&]() -> SmallVector<Value> {
+    ElementScope lanes(block, laneOf(width));
+    AffineExpr vector = lanes.bind(block.index(space.simplify(first.floorDiv(width))), 0, product.columns / width - 1);
+    AffineExpr own = width > 1 ? vector * width + lanes.getLaneDim() : vector;
+    for (int64_t i = 0; i < left.each(); ++i) {
+      AffineExpr line = lineOf(left, i);
+      emitIf(lanes, inside(lanes, {line}, {{dim(0), 0, product.rows}}), {}, [&]() -> SmallVector<Value> {
+        ElementScope element(lanes, ElementScope::SameLanes());
+        AffineExpr row = element.bind(lanes.index(line), 0, product.rows - 1), dims[] = {batch, row, own};
+        emitIf(element, inside(element, dims, product.resultBounds), {}, [&]() -> SmallVector<Value> {
+          ArrayRef<Value> values = sums.slice(size_t(i * right.each() + column), size_t(width));
+          Value value = values[0];
+          if (width > 1)
+            value =
+                vector::FromElementsOp::create(b, kernel.getLoc(), VectorType::get({width}, product.element), values);
+          ElementScope one(element, ElementScope::SameLanes());
+          AffineExpr offset = space.simplify(product.result.replaceDims(dims));
+          if (tile.parts == 1)
+            epilogue.store(one, offset, value);
+          else
+            one.store(kernel.workspace(0, product.element), space.simplify(part * product.resultCount + offset), value);
+          return {};
+        });
+        return {};
+      });
+    }
+    return {};
+  });
+}
+
+void ProductEmitter::store(ElementScope &block, ArrayRef<Value> sums) {
+  int64_t extents[] = {product.batch, product.rows, product.columns};
+  int64_t most = std::min(right.group, kernel.lanesOf(product.element));
+  int64_t width = vectorWidthAlong(extents, 2, product.result, product.resultBounds, most);
+  if (tile.parts > 1 && product.resultCount % width)
+    width = 1;
+  for (int64_t column = 0; column < right.each(); column += width)
+    storeColumns(block, sums, column, width);
+}
+
+void ProductEmitter::emitBlock() {
+  ElementScope root(kernel, space), block(root);
+  int64_t across = llvm::divideCeil(product.columns, tile.lines[1]),
+          down = llvm::divideCeil(product.rows, tile.lines[0]);
+  AffineExpr number = block.bind(kernel.blockId(), 0, across * down * tile.parts * product.batch - 1);
+  thread = block.bind(kernel.threadId(), 0, tile.threads() - 1);
+  left = sideOf(0, product.left, product.rows);
+  right = sideOf(1, product.right, product.columns);
+  right.first = space.simplify(number % across * right.lines);
+  left.first = space.simplify(number.floorDiv(across) % down * left.lines);
+  part = space.simplify(number.floorDiv(across * down) % tile.parts);
+  batch = space.simplify(number.floorDiv(across * down * tile.parts));
+  right.ordinal = space.simplify(thread % right.threads);
+  left.ordinal = space.simplify(thread.floorDiv(right.threads));
+  store(block, sums(block));
+}
+
+// One thread a vector of the result.
+void ProductEmitter::addParts() {
+  auto width = int64_t(llvm::bit_floor(uint64_t(kernel.lanesOf(product.element))));
+  while (product.resultCount % width)
+    width /= 2;
+  int64_t vectors = product.resultCount / width;
+  int64_t threads = std::min<int64_t>(256, int64_t(llvm::alignTo(uint64_t(vectors), warpSize)));
+  GpuKernelBuilder::Extents grid = blocksFor(vectors, threads);
+  kernel.launch(grid, {threads, 1, 1}, [&] {
+    ElementScope root(kernel, space), scope(root);
+    AffineExpr block = scope.bind(kernel.blockId(), 0, grid[0] - 1);
+    AffineExpr number = space.simplify(block * threads + scope.bind(kernel.threadId(), 0, threads - 1));
+    emitIf(scope, inside(scope, {number}, {{dim(0), 0, vectors}}), {}, [&]() -> SmallVector<Value> {
+      ElementScope lanes(scope, laneOf(width));
+      AffineExpr vector = lanes.bind(scope.index(number), 0, vectors - 1);
+      AffineExpr position = space.simplify(width > 1 ? vector * width + lanes.getLaneDim() : vector);
+      dl::ScalarBuilder scalar(kernel.getBuilder(), kernel.getLoc(), laneOf(width).width);
+      // -0 leaves the first part's bits as they are.
+      Value sum = emitLoop(lanes, lanes.i64(0), lanes.i64(tile.parts), scalar.constant(-0.0, product.element),
+                           [&](Value iv, ValueRange carried) {
+                             ElementScope step(lanes, ElementScope::SameLanes());
+                             AffineExpr each = step.bind(iv, 0, tile.parts - 1);
+                             AffineExpr offset = space.simplify(each * product.resultCount + position);
+                             Value one = step.load(kernel.workspace(0, product.element),
+                                                   tile.parts * product.resultCount, offset);
+                             return SmallVector<Value>{scalar.add(carried[0], one)};
+                           })[0];
+      epilogue.store(lanes, position, sum);
+      return {};
+    });
+  });
+}
+
+void ProductEmitter::emit() {
+  int64_t blocks = product.batch * tile.parts * int64_t(llvm::divideCeil(product.columns, tile.lines[1])) *
+                   int64_t(llvm::divideCeil(product.rows, tile.lines[0]));
+  kernel.launch({blocks, 1, 1}, {tile.threads(), 1, 1}, [&] { emitBlock(); }, mostRegisters);
+  if (tile.parts > 1)
+    addParts();
+}
+
+void codegen::emitTiledProduct(GpuKernelBuilder &kernel, const TiledProduct &product, Epilogue &epilogue) {
+  if (product.batch * product.rows * product.columns)
+    ProductEmitter(kernel, product, epilogue).emit();
+}
