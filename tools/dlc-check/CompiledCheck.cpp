@@ -3,7 +3,10 @@
 #include "dlc/codegen/CompileModule.h"
 #include "dlc/runtime/Session.h"
 
+#include <array>
+#include <cstdlib>
 #include <cstring>
+#include <span>
 
 using namespace mlir;
 using namespace dlc;
@@ -98,18 +101,26 @@ static OwningOpRef<ModuleOp> entryOf(const Program &program) {
   return module;
 }
 
+static std::span<std::byte> bytesOf(Buffer &buffer) {
+  return {reinterpret_cast<std::byte *>(buffer.begin()), size_t(buffer.size())};
+}
+
 static StatusOr<RawOutcome> call(const std::shared_ptr<const Executable> &executable, func::FuncOp function,
                                  ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
-                                 int threads) {
-  auto session = Session::create({.threads = threads});
+                                 const SessionOptions &options) {
+  auto session = Session::create(options);
   if (!session.ok())
     return session.status();
   auto attached = (*session)->attach(executable);
   if (!attached.ok())
     return attached.status();
   for (const auto &[name, value] : state)
-    if (const Session::Variable *variable = (*session)->find(name))
-      toMemory(value, static_cast<char *>(variable->data));
+    if ((*session)->find(name)) {
+      Buffer copy(value.type);
+      toMemory(value, copy.begin());
+      if (Status status = (*session)->write(name, bytesOf(copy)); !status.ok())
+        return status;
+    }
   std::vector<Buffer> inputs;
   RawOutcome outcome;
   std::vector<DlcBuffer> inputViews, resultViews;
@@ -125,12 +136,31 @@ static StatusOr<RawOutcome> call(const std::shared_ptr<const Executable> &execut
   if (Status status = (*attached)->call(*entry, inputViews, resultViews); !status.ok())
     return status;
   for (const auto &[name, value] : state)
-    if (const Session::Variable *variable = (*session)->find(name)) {
+    if ((*session)->find(name)) {
       Buffer copy(value.type);
-      std::memcpy(copy.begin(), variable->data, size_t(copy.size()));
+      if (Status status = (*session)->read(name, bytesOf(copy)); !status.ok())
+        return status;
       outcome.variables.emplace(name, std::move(copy));
     }
   return outcome;
+}
+
+/// The two ways a right program may be run without a bit changing.
+static std::array<SessionOptions, 2> variants(bool sim) {
+  if (!sim)
+    return {SessionOptions{.threads = 1}, SessionOptions{.threads = 3}};
+  // A device reads its options when it is first opened.
+  static const bool opened = [] {
+    setenv("DLC_SIM_CHECK", "1", 1);
+    setenv("DLC_SIM_ORDER", "warp", 1);
+    setenv("DLC_SIM_COPY", "late", 1);
+    bool first = runtime::Device::open({"sim", 0}).ok();
+    setenv("DLC_SIM_ORDER", "warp-reverse", 1);
+    setenv("DLC_SIM_COPY", "eager", 1);
+    return runtime::Device::open({"sim", 1}).ok() && first;
+  }();
+  (void)opened; // a session on a device that is not there says why
+  return {SessionOptions{.device = {"sim", 0}}, SessionOptions{.device = {"sim", 1}}};
 }
 
 static double toleranceOf(Type type, double given) {
@@ -139,39 +169,53 @@ static double toleranceOf(Type type, double given) {
   return cast<RankedTensorType>(type).getElementTypeBitWidth() == 64 ? kF64Tolerance : kF32Tolerance;
 }
 
-static void compareBits(Report &report, const Twine &what, Buffer &one, Buffer &three) {
-  if (std::memcmp(one.begin(), three.begin(), size_t(one.size())) != 0)
-    report.fault(what + ": one thread and three differ");
+static void compareBits(Report &report, const Twine &what, Buffer &one, Buffer &other) {
+  if (std::memcmp(one.begin(), other.begin(), size_t(one.size())) != 0)
+    report.fault(what + ": differs with the order of threads");
 }
 
-static void compareRuns(Report &report, const Twine &what, const Outcome &expected, RawOutcome &one, RawOutcome &three,
+static void compareRuns(Report &report, const Twine &what, const Outcome &expected, RawOutcome &one, RawOutcome &other,
                         double tolerance) {
   for (auto [index, buffer] : llvm::enumerate(one.results)) {
     compare(report, what + " result " + Twine(index), expected.results[index], fromMemory(buffer),
             toleranceOf(buffer.getType(), tolerance));
-    compareBits(report, what + " result " + Twine(index), buffer, three.results[index]);
+    compareBits(report, what + " result " + Twine(index), buffer, other.results[index]);
   }
   for (auto &[name, buffer] : one.variables) {
     compare(report, what + " variable @" + name, expected.state.at(name), fromMemory(buffer),
             toleranceOf(buffer.getType(), tolerance));
-    compareBits(report, what + " variable @" + name, buffer, three.variables.at(name));
+    compareBits(report, what + " variable @" + name, buffer, other.variables.at(name));
   }
 }
 
-void dlc::check::checkCompiled(Report &report, const Twine &what, const Program &program,
-                               ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
-                               const Outcome &expected, double tolerance) {
+static void checkTarget(Report &report, const Twine &what, const Program &program,
+                        ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
+                        const Outcome &expected, double tolerance, bool sim) {
   func::FuncOp function = program.function();
   OwningOpRef<ModuleOp> module = entryOf(program);
-  auto compiled = codegen::compileModule(*module, {});
+  codegen::CompileOptions options;
+  options.targets = {sim ? "sim" : "cpu"};
+  options.simCheck = sim;
+  auto compiled = codegen::compileModule(*module, options);
   if (!compiled.ok())
     return report.fault(what + ": " + compiled.status().message());
   auto executable = (*compiled)->load();
   if (!executable.ok())
     return report.fault(what + ": " + executable.status().message());
-  auto one = call(*executable, function, arguments, state, 1), three = call(*executable, function, arguments, state, 3);
-  for (auto *run : {&one, &three})
+  auto [first, second] = variants(sim);
+  auto one = call(*executable, function, arguments, state, first),
+       other = call(*executable, function, arguments, state, second);
+  for (auto *run : {&one, &other})
     if (!run->ok())
       return report.fault(what + ": " + run->status().message());
-  compareRuns(report, what, expected, *one, *three, tolerance);
+  compareRuns(report, what, expected, *one, *other, tolerance);
+}
+
+void dlc::check::checkTargets(Report &report, StringRef what, const Program &program,
+                              ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
+                              const Outcome &expected, double tolerance, const CheckOptions &options) {
+  if (options.compiled)
+    checkTarget(report, what, program, arguments, state, expected, tolerance, false);
+  if (options.sim)
+    checkTarget(report, what + " for sim", program, arguments, state, expected, tolerance, true);
 }

@@ -100,9 +100,8 @@ bool dlc::check::checkFunction(func::FuncOp function, const CheckOptions &option
     return false;
   compareExpected(report, function, *value);
   compareOutcomes(report, "decomposed", *value, *decomposed, toleranceOf(function, "dl.tolerance", kValueTolerance));
-  if (options.compiled)
-    checkCompiled(report, "compiled", *expanded, *arguments, *state, *value,
-                  toleranceOf(function, "dl.compiled_tolerance", -1));
+  checkTargets(report, "compiled", *expanded, *arguments, *state, *value,
+               toleranceOf(function, "dl.compiled_tolerance", -1), options);
   if (function->hasAttr("dl.check_gradient"))
     checkGradient(report, function, *expanded, *arguments, *state, options);
   return !report.failed();

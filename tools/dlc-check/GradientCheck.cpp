@@ -191,9 +191,8 @@ LogicalResult GradientCheck::run() {
   FailureOr<Outcome> byDecomposition = derivatives(*decomposing), byRule = derivatives(*ruling);
   if (failed(byDecomposition) || failed(byRule))
     return failure();
-  if (options.compiled)
-    checkCompiled(report, "compiled gradient", *ruling, allArguments(), state, *byRule,
-                  toleranceOf(function, "dl.compiled_tolerance", -1));
+  checkTargets(report, "compiled gradient", *ruling, allArguments(), state, *byRule,
+               toleranceOf(function, "dl.compiled_tolerance", -1), options);
   double tolerance = toleranceOf(function, "dl.tolerance", kGradientTolerance);
   for (auto [index, input] : llvm::enumerate(inputs)) {
     const dl::ReferenceTensor &rule = byRule->results[index], &decomposed = byDecomposition->results[index];

@@ -13,7 +13,9 @@ using namespace mlir;
 static llvm::cl::opt<std::string> path(llvm::cl::Positional, llvm::cl::desc("<file.mlir>"), llvm::cl::Required);
 static llvm::cl::opt<std::string> only("function", llvm::cl::desc("Check the function of this name only"));
 static llvm::cl::opt<uint64_t> seed("seed", llvm::cl::desc("Seed of the test values"), llvm::cl::init(1));
-static llvm::cl::opt<bool> compiled("compiled", llvm::cl::desc("Also compile, run and compare with the reference"));
+static llvm::cl::opt<bool> compiled("compiled",
+                                    llvm::cl::desc("Also compile for the cpu, run and compare with the reference"));
+static llvm::cl::opt<bool> sim("sim", llvm::cl::desc("Likewise for the simulated device, with every access checked"));
 
 // Exit codes: 0 all right, 1 a check failed, 2 the file cannot be read.
 int main(int argc, char **argv) {
@@ -37,7 +39,7 @@ int main(int argc, char **argv) {
   for (auto function : module->getOps<func::FuncOp>()) {
     if (function.isExternal() || (!only.empty() && function.getName() != only))
       continue;
-    bool ok = dlc::check::checkFunction(function, {.seed = seed, .compiled = compiled});
+    bool ok = dlc::check::checkFunction(function, {.seed = seed, .compiled = compiled, .sim = sim});
     llvm::outs() << (ok ? "ok   @" : "FAIL @") << function.getName() << "\n";
     ++checked;
     failed += !ok;
