@@ -1,6 +1,7 @@
 #include "driver/DeviceStages.h"
 
 #include "dlc/ir/Rt.h"
+#include "dlc/ir/Storage.h"
 #include "gpu/GpuKernels.h"
 #include "gpu/Lower.h"
 #include "host/LowerDeviceProgram.h"
@@ -30,6 +31,64 @@ Status emitGpuStage(ModuleOp module) {
 
 // "k3" of "k3_0".
 static StringRef kernelName(gpu::GPUFuncOp function) { return function.getName().rsplit('_').first; }
+
+static std::array<int64_t, 3> extents(std::optional<ArrayRef<int32_t>> known) {
+  std::array<int64_t, 3> result = {1, 1, 1};
+  if (known)
+    llvm::copy(*known, result.begin());
+  return result;
+}
+
+static int64_t bytesOf(Value buffer) {
+  Operation *op = buffer.getDefiningOp();
+  if (auto slice = dyn_cast<rt::SliceOp>(op))
+    return int64_t(slice.getBytes());
+  auto program = op->getParentOfType<rt::ProgramOp>();
+  auto argument = dyn_cast<rt::ArgumentOp>(op);
+  Attribute type = argument ? program.getArgumentTypes()[argument.getIndex()]
+                            : program.getResultTypes()[cast<rt::ResultOp>(op).getIndex()];
+  return dl::getStorageBytes(cast<TypeAttr>(type).getValue());
+}
+
+static std::vector<KernelInfo::Operand> operandsOf(rt::LaunchOp launch) {
+  std::vector<KernelInfo::Operand> operands;
+  for (Value buffer : launch.getReads())
+    operands.push_back({bytesOf(buffer), Access::Read});
+  for (Value buffer : launch.getWrites())
+    operands.push_back({bytesOf(buffer), Access::Write});
+  if (launch.getWorkspace())
+    operands.push_back({bytesOf(launch.getWorkspace()), Access::Workspace});
+  return operands;
+}
+
+static SiteInfo siteOf(rt::LaunchOp launch) {
+  SiteInfo site{"kernel " + launch.getKernel().str(), "", 0, 0};
+  if (auto file = launch.getLoc()->findInstanceOf<FileLineColLoc>()) {
+    site.file = file.getFilename().str();
+    site.line = file.getLine();
+    site.column = file.getColumn();
+  }
+  return site;
+}
+
+std::vector<KernelInfo> describeKernels(ModuleOp module, std::vector<SiteInfo> &sites) {
+  llvm::StringMap<rt::LaunchOp> launches;
+  module.walk([&](rt::LaunchOp launch) { launches.try_emplace(launch.getKernel(), launch); });
+  std::vector<KernelInfo> kernels;
+  for (auto function : kernelsOf(module).getOps<gpu::GPUFuncOp>()) {
+    KernelInfo kernel;
+    kernel.name = function.getName().str();
+    kernel.grid = extents(function.getKnownGridSize());
+    kernel.block = extents(function.getKnownBlockSize());
+    if (rt::LaunchOp launch = launches.lookup(kernelName(function))) {
+      kernel.operands = operandsOf(launch);
+      kernel.site = int64_t(sites.size());
+      sites.push_back(siteOf(launch));
+    }
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
 
 namespace {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dlc/runtime/Manifest.h"
 #include "driver/Stages.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -9,6 +10,9 @@ namespace dlc::codegen {
 /// Adds to an outlined module the gpu.module with all its kernels' launches, in place of the rt.kernel ops. A module
 /// that has one already is left as it is, so that an edited one can be compiled.
 Status emitGpuStage(mlir::ModuleOp module);
+
+/// The launches of a module of that stage, in the order of its functions, and where each came from.
+std::vector<KernelInfo> describeKernels(mlir::ModuleOp module, std::vector<SiteInfo> &sites);
 
 /// Adds the code of a module of that stage for every target but the cpu.
 Status compileForDevices(mlir::ModuleOp module, const Targets &targets, const CompileOptions &options,

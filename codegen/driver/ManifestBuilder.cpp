@@ -1,6 +1,7 @@
 #include "driver/ManifestBuilder.h"
 
 #include "dlc/ir/Rt.h"
+#include "driver/DeviceStages.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -91,11 +92,13 @@ std::vector<ValueInfo> values(ArrayAttr names, ArrayAttr types) {
 
 } // namespace
 
-ImageData buildImageData(ModuleOp module, const CpuTarget &target) {
+ImageData buildImageData(ModuleOp module, const Targets &targets) {
   ImageData image;
   Manifest &manifest = image.manifest;
   manifest.compiler = "dlc " DLC_VERSION;
-  manifest.cpu = target.cpu;
+  manifest.cpu = targets.host.cpu;
+  manifest.targets = targets.names();
+  manifest.kernels = describeKernels(module, manifest.sites);
   llvm::StringMap<int64_t> arenaIndex;
   for (auto arena : module.getOps<rt::ArenaOp>()) {
     arenaIndex[arena.getSymName()] = int64_t(manifest.arenas.size());

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dlc/runtime/Manifest.h"
-#include "targets/cpu/CpuTarget.h"
+#include "driver/Targets.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -15,6 +15,6 @@ struct ImageData {
   std::string initial; ///< each value starts at a multiple of 64 bytes
 };
 
-ImageData buildImageData(mlir::ModuleOp module, const CpuTarget &target);
+ImageData buildImageData(mlir::ModuleOp module, const Targets &targets);
 
 } // namespace dlc::codegen

@@ -18,6 +18,16 @@ static StatusOr<CpuTarget> cpuTarget(const std::string &cpu) {
   return Status(StatusCode::InvalidInput, "unknown cpu '" + cpu + "'; expected host, x86-64-v3 or x86-64-v4");
 }
 
+std::vector<std::string> Targets::names() const {
+  std::vector<std::string> names;
+  if (cpu)
+    names.emplace_back("cpu");
+  if (sim)
+    names.emplace_back("sim");
+  names.insert(names.end(), cuda.begin(), cuda.end());
+  return names;
+}
+
 StatusOr<Targets> Targets::parse(const CompileOptions &options) {
   static constexpr std::array<llvm::StringRef, 3> kArchitectures = {"sm_80", "sm_90", "sm_100"};
   StatusOr<CpuTarget> host = cpuTarget(options.cpu);

@@ -17,6 +17,9 @@ struct Targets {
   /// Whether kernels become GPU kernels for some target.
   bool hasGpu() const { return sim || !cuda.empty(); }
 
+  /// As the manifest lists them: "cpu", "sim", "sm_90".
+  std::vector<std::string> names() const;
+
   /// From the names of `CompileOptions::targets` and `CompileOptions::cpu`.
   static StatusOr<Targets> parse(const CompileOptions &options);
 };
