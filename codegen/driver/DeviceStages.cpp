@@ -8,6 +8,7 @@
 #include "targets/cpu/Lower.h"
 #include "targets/cpu/Object.h"
 #include "targets/cuda/Ptx.h"
+#include "targets/sim/Retarget.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -147,6 +148,15 @@ Status compileForDevices(ModuleOp module, const Targets &targets, const CompileO
   for (const std::string &arch : targets.cuda)
     if (Status status = addCudaCode(*(*kernels)->module, arch, code.deviceCode); !status.ok())
       return status;
+  if (!targets.sim)
+    return {};
+  for (auto function : kernelsOf(module).getOps<gpu::GPUFuncOp>())
+    code.simKernelSymbols.push_back(simKernelSymbol(function.getName()));
+  StatusOr<std::string> object =
+      emitSimObject(std::move((*kernels)->module), targets.host, SimCodeOptions{options.simCheck});
+  if (!object.ok())
+    return object.status();
+  code.objects.push_back(object.take());
   return {};
 }
 

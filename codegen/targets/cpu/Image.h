@@ -22,7 +22,7 @@ struct DataSection {
 /// The one function an image exports, a DlcImageFunction.
 inline constexpr const char kImageSymbol[] = "dlc_image_v1";
 inline constexpr const char kManifestSymbol[] = "dlc_manifest", kInitialSymbol[] = "dlc_initial";
-/// Where kernels for the simulated device find their services.
+/// Where kernels for the simulated device find their services: a `const DlcSimApi *`.
 inline constexpr const char kSimApiSymbol[] = "dlc_sim_api";
 
 /// Kernels for one kind of device, a section of the image.
