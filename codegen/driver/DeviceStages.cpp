@@ -8,6 +8,7 @@
 #include "targets/cpu/Lower.h"
 #include "targets/cpu/Object.h"
 #include "targets/cuda/Ptx.h"
+#include "targets/sim/Locations.h"
 #include "targets/sim/Retarget.h"
 
 #include "llvm/IR/LLVMContext.h"
@@ -98,11 +99,14 @@ struct TranslatedKernels {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
 
-  static StatusOr<std::unique_ptr<TranslatedKernels>> make(ModuleOp module) {
+  /// `lines`: with the program's, for messages.
+  static StatusOr<std::unique_ptr<TranslatedKernels>> make(ModuleOp module, bool lines) {
     auto result = std::make_unique<TranslatedKernels>();
     OwningOpRef<gpu::GPUModuleOp> kernels = kernelsOf(module).clone();
     if (failed(lowerToNvvm(*kernels)))
       return Status(StatusCode::Internal, "a kernel could not be lowered");
+    if (lines)
+      keepLocations(*kernels);
     auto translated = translateGpu(*kernels, result->context);
     if (!translated.ok())
       return translated.status();
@@ -142,7 +146,7 @@ Status compileForDevices(ModuleOp module, const Targets &targets, const CompileO
   if (!host.ok())
     return host.status();
   code.objects.push_back(host.take());
-  StatusOr<std::unique_ptr<TranslatedKernels>> kernels = TranslatedKernels::make(module);
+  StatusOr<std::unique_ptr<TranslatedKernels>> kernels = TranslatedKernels::make(module, options.simCheck);
   if (!kernels.ok())
     return kernels.status();
   for (const std::string &arch : targets.cuda)
@@ -172,7 +176,7 @@ StatusOr<std::string> printKernels(ModuleOp module, Emit stage, const Targets &t
   }
   if (targets.cuda.size() != 1)
     return Status(StatusCode::InvalidInput, "expected one target cuda:sm_80, cuda:sm_90 or cuda:sm_100 to emit for");
-  StatusOr<std::unique_ptr<TranslatedKernels>> kernels = TranslatedKernels::make(module);
+  StatusOr<std::unique_ptr<TranslatedKernels>> kernels = TranslatedKernels::make(module, false);
   if (!kernels.ok())
     return kernels.status();
   return emitPtx(*(*kernels)->module, targets.cuda[0]);

@@ -3,6 +3,7 @@
 #include "targets/cuda/CudaArch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -54,6 +55,7 @@ StatusOr<std::string> dlc::codegen::emitPtx(const llvm::Module &module, llvm::St
     return machine.status();
   std::unique_ptr<llvm::Module> own = llvm::CloneModule(module);
   own->setDataLayout((*machine)->createDataLayout());
+  llvm::StripDebugInfo(*own);
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
