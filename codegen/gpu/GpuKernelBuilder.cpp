@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -202,6 +203,39 @@ Memory GpuKernelBuilder::scratch(int64_t elements, Type element) {
 }
 
 Memory GpuKernelBuilder::constantData(DenseElementsAttr values) { return constantIn(module, values, globalSpace); }
+
+// A GPU has no masks: lanes that are off read element 0 and drop it.
+Value GpuKernelBuilder::load(Memory memory, Value offset, int64_t stride, const Lane &lane) {
+  if (!lane.width || !lane.mask || !stride)
+    return PointerKernelBuilder::load(memory, offset, stride, lane);
+  memory.divisor = 1;
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < lane.width; ++i) {
+    Value at = i ? arith::AddIOp::create(builder, location, offset, i64(i * stride)) : offset;
+    Value on = vector::ExtractOp::create(builder, location, lane.mask, i);
+    at = arith::SelectOp::create(builder, location, on, at, i64(0));
+    Value element = PointerKernelBuilder::load(memory, at, 0, Lane{});
+    Value zero = arith::ConstantOp::create(builder, location, builder.getZeroAttr(element.getType()));
+    elements.push_back(arith::SelectOp::create(builder, location, on, element, zero));
+  }
+  auto type = VectorType::get({lane.width}, elements[0].getType());
+  return vector::FromElementsOp::create(builder, location, type, elements);
+}
+
+void GpuKernelBuilder::store(Memory memory, Value offset, const Lane &lane, Value value) {
+  if (!lane.width || !lane.mask)
+    return PointerKernelBuilder::store(memory, offset, lane, value);
+  memory.divisor = 1;
+  for (int64_t i = 0; i < lane.width; ++i) {
+    Value on = vector::ExtractOp::create(builder, location, lane.mask, i);
+    auto branch = scf::IfOp::create(builder, location, on, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+    Value at = i ? arith::AddIOp::create(builder, location, offset, i64(i)) : offset;
+    Value element = vector::ExtractOp::create(builder, location, value, i);
+    PointerKernelBuilder::store(memory, at, Lane{}, element);
+  }
+}
 
 // Every memory starts at a multiple of gpuVectorBytes.
 unsigned GpuKernelBuilder::alignmentOf(const Memory &memory, int64_t width) {

@@ -52,6 +52,9 @@ public:
   void parallelRange(int64_t extent, int64_t multiple, double nanoseconds,
                      llvm::function_ref<void(mlir::Value lo, mlir::Value hi)> body) override;
 
+  mlir::Value load(Memory memory, mlir::Value offset, int64_t stride, const Lane &lane) override;
+  void store(Memory memory, mlir::Value offset, const Lane &lane, mlir::Value value) override;
+
 private:
   unsigned alignmentOf(const Memory &memory, int64_t width) override;
   void openFunction(Extents grid, Extents block, int64_t registers);

@@ -92,6 +92,8 @@ static Status retargetFunction(llvm::Function &function, const SharedLayout &lay
       return status;
   if (Status status = replaceDeviceIntrinsics(function, services, options.check); !status.ok())
     return status;
+  // The checks have made constants of their own.
+  llvm::convertUsersOfConstantsToInstructions(llvm::SmallVector<llvm::Constant *>(shared.begin(), shared.end()));
   replaceSharedVariables(function, layout, services, shared);
   function.setAttributes(llvm::AttributeList()); // of the GPU: its processor, the kernel's launch bounds
   return Status();
