@@ -24,9 +24,9 @@ static Status simplify(llvm::Module &module) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  const char *pipeline =
-      "function(sroa,early-cse,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,loop-mssa(licm),"
-      "gvn,instcombine<no-verify-fixpoint>,simplifycfg)";
+  const char *pipeline = "function(scalarize-masked-mem-intrin,sroa,early-cse,instcombine<no-verify-fixpoint>,"
+                         "correlated-propagation,simplifycfg,loop-mssa(licm),"
+                         "gvn,instcombine<no-verify-fixpoint>,simplifycfg)";
   if (llvm::Error error = builder.parsePassPipeline(passes, pipeline))
     return internal(toString(std::move(error)));
   passes.run(module, modules);

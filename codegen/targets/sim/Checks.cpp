@@ -11,7 +11,8 @@ void dlc::codegen::insertAccessCheck(llvm::Instruction &before, ServiceCalls &se
   if (provenanceOf(pointer).kind == Provenance::Private)
     return;
   llvm::IRBuilder<> builder(&before);
-  llvm::Value *address = builder.CreateAddrSpaceCast(pointer, builder.getPtrTy());
+  // An instruction even of a global, which a folded constant would keep when the global's uses are replaced.
+  llvm::Value *address = builder.Insert(new llvm::AddrSpaceCastInst(pointer, builder.getPtrTy()));
   services.call(builder, offsetof(DlcSimApi, access), builder.getVoidTy(),
                 {services.site(before, access, pointer), address, builder.CreateZExt(bytes, builder.getInt64Ty())});
 }

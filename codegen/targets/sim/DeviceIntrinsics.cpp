@@ -48,7 +48,10 @@ private:
       return builder.CreateZExt(value, builder.getInt32Ty());
     return builder.CreateBitCast(value, builder.getInt32Ty());
   }
-  llvm::Value *generic(llvm::Value *pointer) { return builder.CreateAddrSpaceCast(pointer, builder.getPtrTy()); }
+  // An instruction even of a global, which a folded constant would keep when the global's uses are replaced.
+  llvm::Value *generic(llvm::Value *pointer) {
+    return builder.Insert(new llvm::AddrSpaceCastInst(pointer, builder.getPtrTy()));
+  }
   llvm::Value *number(uint32_t value) { return builder.getInt32(value); }
   llvm::Value *argument(unsigned i) { return call.getArgOperand(i); }
   llvm::Constant *checkedSite(DlcSimAccess access, llvm::Value *pointer) {
