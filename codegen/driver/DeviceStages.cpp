@@ -77,7 +77,10 @@ std::vector<KernelInfo> describeKernels(ModuleOp module, std::vector<SiteInfo> &
   llvm::StringMap<rt::LaunchOp> launches;
   module.walk([&](rt::LaunchOp launch) { launches.try_emplace(launch.getKernel(), launch); });
   std::vector<KernelInfo> kernels;
-  for (auto function : kernelsOf(module).getOps<gpu::GPUFuncOp>()) {
+  gpu::GPUModuleOp functions = kernelsOf(module);
+  if (!functions) // compiled for the host alone
+    return kernels;
+  for (auto function : functions.getOps<gpu::GPUFuncOp>()) {
     KernelInfo kernel;
     kernel.name = function.getName().str();
     kernel.grid = extents(function.getKnownGridSize());
