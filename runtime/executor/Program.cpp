@@ -55,8 +55,9 @@ Status Session::Program::callOnDevice(size_t index, std::span<const DlcBuffer> a
 
 Status Session::Program::run(size_t index, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) {
   const std::string &name = executable_->manifest().entries[index].name;
-  if (Status failure = session.team ? Status() : session.device_.failure(); !failure.ok())
-    return failure;
+  if (!session.team)
+    if (Status failure = session.device_.failure(); !failure.ok())
+      return failure;
   if (session.poisoned)
     return {StatusCode::Internal, name + ": an earlier call failed in the middle of a step; load a checkpoint"};
   DlcExecutor &executor = *session.executor;

@@ -11,7 +11,10 @@ const char *const kText = R"({"minReader":1,"compiler":"dlc","cpu":"x86-64-v3","
  "variables":[{"name":"w","type":"f32","shape":[4,2],"role":"parameter","arena":0,"offset":64,
                "init":{"kind":"uniform","a":-1.5,"b":2,"offset":3}}],
  "entries":[{"name":"f","arguments":[{"name":"x","type":"i64","shape":[]}],"results":[],"peak":9}],
- "sites":[],"memory":[{"name":"parameters","bytes":32}]})";
+ "targets":["cpu","sim"],
+ "kernels":[{"name":"k0","grid":[4,2,1],"block":[32,8,1],"shared":1056,"site":0,
+             "operands":[{"bytes":32,"access":"read"},{"bytes":8,"access":"read_write"}]}],
+ "sites":[{"op":"dl.add","file":"m.cpp","line":3,"column":1}],"memory":[{"name":"parameters","bytes":32}]})";
 
 std::string replaced(const std::string &from, const std::string &to) {
   std::string text = kText;
@@ -25,6 +28,13 @@ TEST(Manifest, RoundTrips) {
   EXPECT_EQ(manifest->variables[0].type.str(), "f32[4,2]");
   EXPECT_EQ(manifest->variables[0].init.a, -1.5);
   EXPECT_EQ(manifest->entries[0].arguments[0].type.dtype, DType::I64);
+  EXPECT_EQ(manifest->targets, (std::vector<std::string>{"cpu", "sim"}));
+  const KernelInfo &kernel = manifest->kernels[0];
+  EXPECT_EQ(kernel.grid, (std::array<int64_t, 3>{4, 2, 1}));
+  EXPECT_EQ(kernel.block, (std::array<int64_t, 3>{32, 8, 1}));
+  EXPECT_EQ(kernel.operands[1].access, Access::ReadWrite);
+  EXPECT_EQ(manifest->place(0), "m.cpp:3: dl.add");
+  EXPECT_EQ(manifest->place(1), "");
   auto again = Manifest::parse(manifest->toJson());
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->toJson(), manifest->toJson());
@@ -42,6 +52,29 @@ TEST(Manifest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(replaced("uniform", "gaussian"), "manifest: init has an unknown kind 'gaussian'");
   EXPECT_EQ(replaced("\"peak\":9", "\"peak\":\"9\""),
             "manifest: entries[0] has no integer 'peak' in [0, 70368744177664]");
+}
+
+TEST(Manifest, RefusesKernelsNoDeviceLaunches) {
+  EXPECT_EQ(replaced("[4,2,1]", "[4,2]"), "manifest: kernels[0] has no three extents 'grid'");
+  EXPECT_EQ(replaced("[4,2,1]", "[0,2,1]"), "manifest: kernels[0] has an extent 'grid' outside [1, 2147483647]");
+  EXPECT_EQ(replaced("[4,2,1]", "[4,65536,1]"), "manifest: kernels[0] has an extent 'grid' outside [1, 65535]");
+  EXPECT_EQ(replaced("[32,8,1]", "[32,8,65]"), "manifest: kernels[0] has an extent 'block' outside [1, 64]");
+  EXPECT_EQ(replaced("[32,8,1]", "[32,8,5]"),
+            "manifest: kernels[0] has blocks of 1280 threads, at most 1024 are possible");
+  EXPECT_EQ(replaced("1056", "232449"), "manifest: kernels[0] has no integer 'shared' in [0, 232448]");
+  EXPECT_EQ(replaced("\"site\":0", "\"site\":1"), "manifest: kernel 'k0' has site 1 of 1");
+  EXPECT_EQ(replaced("read_write", "append"), "manifest: operands[1] has an unknown access 'append'");
+  EXPECT_EQ(replaced("\"sim\"", "7"), "manifest: the whole has a list 'targets' of something else than texts");
+}
+
+TEST(Manifest, OfOlderCompilersIsForTheCpu) {
+  std::string text = kText;
+  for (const char *key : {"targets", "kernels"})
+    text.replace(text.find(key), 7, "unknown");
+  auto manifest = Manifest::parse(text);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  EXPECT_EQ(manifest->targets, std::vector<std::string>{"cpu"});
+  EXPECT_TRUE(manifest->kernels.empty());
 }
 
 TEST(Manifest, NeverCrashesOnDamage) {

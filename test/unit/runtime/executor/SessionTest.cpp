@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -164,6 +166,28 @@ TEST(Session, RefusesMoreMemoryThanThereIs) {
   Status status = session->attach(makeExecutable(manifest).take()).status();
   EXPECT_EQ(status.code(), StatusCode::LimitExceeded);
   EXPECT_NE(status.message().find("out of memory: arena 'activation' needs 35184372088832 bytes"), std::string::npos);
+}
+
+// An image of ABI 1.0 ends before the tables of devices; the address sanitizer sees who reads on.
+TEST(Executable, OlderImagesAreReadNoFurtherThanTheyGo) {
+  std::string text = makeManifest().toJson();
+  constexpr size_t kSize = offsetof(DlcImage, deviceEntries);
+  std::shared_ptr<void> memory(std::malloc(kSize), std::free);
+  DlcImage image{};
+  image.abi = 1U << 16U;
+  image.entryCount = 2;
+  image.manifest = text.data();
+  image.manifestBytes = text.size();
+  image.entries = kEntries;
+  image.initial = kInitial.data();
+  image.initialBytes = 16;
+  std::memcpy(memory.get(), &image, kSize);
+  auto executable = Executable::fromImage(*static_cast<const DlcImage *>(memory.get()), memory);
+  ASSERT_TRUE(executable.ok()) << executable.status().message();
+  EXPECT_FALSE((*executable)->hasDeviceEntries());
+  EXPECT_TRUE((*executable)->simKernels().empty());
+  EXPECT_TRUE((*executable)->deviceCode().empty());
+  EXPECT_TRUE(Session::create({.threads = 1}).value()->attach(*executable).ok());
 }
 
 TEST(Executable, RefusesAFileThatIsNoArtifact) {
