@@ -74,6 +74,9 @@ static SiteInfo siteOf(rt::LaunchOp launch) {
 }
 
 std::vector<KernelInfo> describeKernels(ModuleOp module, std::vector<SiteInfo> &sites) {
+  gpu::GPUModuleOp gpuModule = kernelsOf(module);
+  if (!gpuModule) // compiled for the cpu alone
+    return {};
   llvm::StringMap<rt::LaunchOp> launches;
   module.walk([&](rt::LaunchOp launch) { launches.try_emplace(launch.getKernel(), launch); });
   std::vector<KernelInfo> kernels;
