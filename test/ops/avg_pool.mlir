@@ -79,3 +79,9 @@ func.func @size_overlapping(%x: tensor<1x5x17x19xf32>) -> tensor<1x5x9x10xf32> {
   %y = dl.avg_pool %x kernel [3, 3] strides [2, 2] padding_lo [1, 1] padding_hi [1, 1] : (tensor<1x5x17x19xf32>) -> tensor<1x5x9x10xf32>
   return %y : tensor<1x5x9x10xf32>
 }
+
+// Windows and elements of them that are too many to write out.
+func.func @size_many_windows(%x: tensor<2x3x13x11xf32>) -> tensor<2x3x13x10xf32> {
+  %y = dl.avg_pool %x kernel [5, 4] strides [1, 1] padding_lo [2, 1] padding_hi [2, 1] : (tensor<2x3x13x11xf32>) -> tensor<2x3x13x10xf32>
+  return %y : tensor<2x3x13x10xf32>
+}

@@ -58,3 +58,19 @@ func.func @size_wide(%dy: tensor<1x3x1x68xf32>, %w: tensor<3x2x3x3xf32>) -> tens
   %y = dl.conv_input_grad %dy, %w strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<1x3x1x68xf32>, tensor<3x2x3x3xf32>) -> tensor<1x2x3x70xf32>
   return %y : tensor<1x2x3x70xf32>
 }
+
+func.func @size_vectors(%dy: tensor<2x65x4x6xf32>, %w: tensor<65x8x1x1xf32>) -> tensor<2x8x4x6xf32> {
+  %y = dl.conv_input_grad %dy, %w strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<2x65x4x6xf32>, tensor<65x8x1x1xf32>) -> tensor<2x8x4x6xf32>
+  return %y : tensor<2x8x4x6xf32>
+}
+
+// Strides beyond the kernel: elements that no window holds.
+func.func @size_gaps(%dy: tensor<2x17x5x4xf32>, %w: tensor<17x3x2x2xf32>) -> tensor<2x3x13x14xf32> {
+  %y = dl.conv_input_grad %dy, %w strides [3, 4] padding_lo [0, 1] padding_hi [1, 0] : (tensor<2x17x5x4xf32>, tensor<17x3x2x2xf32>) -> tensor<2x3x13x14xf32>
+  return %y : tensor<2x3x13x14xf32>
+}
+
+func.func @size_double(%dy: tensor<2x17x4x3xf64>, %w: tensor<17x16x3x4xf64>) -> tensor<2x16x7x9xf64> {
+  %y = dl.conv_input_grad %dy, %w strides [2, 3] padding_lo [1, 0] padding_hi [2, 2] : (tensor<2x17x4x3xf64>, tensor<17x16x3x4xf64>) -> tensor<2x16x7x9xf64>
+  return %y : tensor<2x16x7x9xf64>
+}

@@ -44,3 +44,25 @@ func.func @size_wide(%x: tensor<1x2x3x70xf32>, %dy: tensor<1x3x1x68xf32>) -> ten
   %y = dl.conv_weight_grad %x, %dy strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<1x2x3x70xf32>, tensor<1x3x1x68xf32>) -> tensor<3x2x3x3xf32>
   return %y : tensor<3x2x3x3xf32>
 }
+
+func.func @size_vectors(%x: tensor<2x8x4x6xf32>, %dy: tensor<2x65x4x6xf32>) -> tensor<65x8x1x1xf32> {
+  %y = dl.conv_weight_grad %x, %dy strides [1, 1] padding_lo [0, 0] padding_hi [0, 0] : (tensor<2x8x4x6xf32>, tensor<2x65x4x6xf32>) -> tensor<65x8x1x1xf32>
+  return %y : tensor<65x8x1x1xf32>
+}
+
+// Strides beyond the kernel: elements that no window holds.
+func.func @size_gaps(%x: tensor<2x3x13x14xf32>, %dy: tensor<2x17x5x4xf32>) -> tensor<17x3x2x2xf32> {
+  %y = dl.conv_weight_grad %x, %dy strides [3, 4] padding_lo [0, 1] padding_hi [1, 0] : (tensor<2x3x13x14xf32>, tensor<2x17x5x4xf32>) -> tensor<17x3x2x2xf32>
+  return %y : tensor<17x3x2x2xf32>
+}
+
+func.func @size_double(%x: tensor<2x16x7x9xf64>, %dy: tensor<2x17x4x3xf64>) -> tensor<17x16x3x4xf64> {
+  %y = dl.conv_weight_grad %x, %dy strides [2, 3] padding_lo [1, 0] padding_hi [2, 2] : (tensor<2x16x7x9xf64>, tensor<2x17x4x3xf64>) -> tensor<17x16x3x4xf64>
+  return %y : tensor<17x16x3x4xf64>
+}
+
+// Terms in parts on GPUs. 1024 products of up to 4 each.
+func.func @size_parts(%x: tensor<4x3x16x16xf32>, %dy: tensor<4x5x16x16xf32>) -> tensor<5x3x3x3xf32> attributes {dl.compiled_tolerance = 1.0e-4 : f64} {
+  %y = dl.conv_weight_grad %x, %dy strides [1, 1] padding_lo [1, 1] padding_hi [1, 1] : (tensor<4x3x16x16xf32>, tensor<4x5x16x16xf32>) -> tensor<5x3x3x3xf32>
+  return %y : tensor<5x3x3x3xf32>
+}

@@ -147,3 +147,35 @@ func.func @size_double(%a: tensor<9x400xf64>, %b: tensor<400x21xf64>) -> tensor<
   %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<9x400xf64>, tensor<400x21xf64>) -> tensor<9x21xf64>
   return %y : tensor<9x21xf64>
 }
+
+func.func @size_65x129x63(%a: tensor<65x63xf32>, %b: tensor<63x129xf32>) -> tensor<65x129xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<65x63xf32>, tensor<63x129xf32>) -> tensor<65x129xf32>
+  return %y : tensor<65x129xf32>
+}
+
+func.func @size_129x64x65_transposed(%a: tensor<65x129xf32>, %b: tensor<64x65xf32>) -> tensor<129x64xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [0] x [1] : (tensor<65x129xf32>, tensor<64x65xf32>) -> tensor<129x64xf32>
+  return %y : tensor<129x64xf32>
+}
+
+func.func @size_63x17x129_double(%a: tensor<63x129xf64>, %b: tensor<17x129xf64>) -> tensor<63x17xf64> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [1] : (tensor<63x129xf64>, tensor<17x129xf64>) -> tensor<63x17xf64>
+  return %y : tensor<63x17xf64>
+}
+
+// Tiles of 128 x 64 on GPUs.
+func.func @size_large_tiles(%a: tensor<32x129x17xf32>, %b: tensor<32x17x65xf32>) -> tensor<32x129x65xf32> {
+  %y = dl.dot_general %a, %b batch [0] x [0] contract [2] x [1] : (tensor<32x129x17xf32>, tensor<32x17x65xf32>) -> tensor<32x129x65xf32>
+  return %y : tensor<32x129x65xf32>
+}
+
+// Terms in parts on GPUs. 1100 products of up to 4 each: partial sums reach 60, rounded by up to 4e-6 each.
+func.func @size_parts(%a: tensor<1100x33xf32>, %b: tensor<1100x7xf32>) -> tensor<33x7xf32> attributes {dl.compiled_tolerance = 1.0e-4 : f64} {
+  %y = dl.dot_general %a, %b batch [] x [] contract [0] x [0] : (tensor<1100x33xf32>, tensor<1100x7xf32>) -> tensor<33x7xf32>
+  return %y : tensor<33x7xf32>
+}
+
+func.func @size_parts_inner(%a: tensor<2000xf32>, %b: tensor<2000xf32>) -> tensor<f32> attributes {dl.compiled_tolerance = 1.0e-4 : f64} {
+  %y = dl.dot_general %a, %b batch [] x [] contract [0] x [0] : (tensor<2000xf32>, tensor<2000xf32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
