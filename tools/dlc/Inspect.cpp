@@ -3,6 +3,7 @@
 #include "dlc/runtime/Executable.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace dlc::tool {
 
@@ -31,6 +32,18 @@ std::string initial(const InitialValue &init) {
   return {};
 }
 
+std::string shape(const std::array<int64_t, 3> &extents) { return fmt::format("{}", fmt::join(extents, "x")); }
+
+void printKernels(const Manifest &manifest) {
+  if (manifest.kernels.empty())
+    return;
+  fmt::print("\nkernels\n");
+  for (const KernelInfo &kernel : manifest.kernels)
+    fmt::print("  {:<10} {:>9} blocks of {:>8} threads  {:>6} bytes shared  {} operands  {}\n", kernel.name,
+               shape(kernel.grid), shape(kernel.block), kernel.shared, kernel.operands.size(),
+               manifest.place(uint64_t(kernel.site)));
+}
+
 } // namespace
 
 Status inspect(const InspectArguments &arguments) {
@@ -41,7 +54,8 @@ Status inspect(const InspectArguments &arguments) {
     fmt::print("{}\n", manifest->toJson());
     return {};
   }
-  fmt::print("compiled by {} for {}\n\nentries\n", manifest->compiler, manifest->cpu);
+  fmt::print("compiled by {} for {} (host code: {})\n\nentries\n", manifest->compiler,
+             fmt::join(manifest->targets, ", "), manifest->cpu);
   for (const EntryInfo &entry : manifest->entries)
     fmt::print("  {}({}) -> ({})    planned peak {} bytes\n", entry.name, signature(entry.arguments),
                signature(entry.results), entry.peak);
@@ -52,6 +66,7 @@ Status inspect(const InspectArguments &arguments) {
   for (const VariableInfo &variable : manifest->variables)
     fmt::print("  {:<{}}  {:<16}  {:<18} {}\n", variable.name, width, variable.role, variable.type.str(),
                initial(variable.init));
+  printKernels(*manifest);
   fmt::print("\nmemory, bytes\n");
   int64_t total = 0;
   for (const MemoryClass &item : manifest->memory) {
