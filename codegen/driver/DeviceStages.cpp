@@ -7,7 +7,9 @@
 #include "host/LowerDeviceProgram.h"
 #include "targets/cpu/Lower.h"
 #include "targets/cpu/Object.h"
+#include "targets/cuda/KernelReport.h"
 #include "targets/cuda/Ptx.h"
+#include "targets/cuda/Ptxas.h"
 #include "targets/sim/Locations.h"
 #include "targets/sim/Retarget.h"
 
@@ -143,6 +145,13 @@ static Status addCudaCode(const llvm::Module &kernels, const std::string &arch, 
   StatusOr<std::string> ptx = emitPtx(kernels, arch);
   if (!ptx.ok())
     return ptx.status();
+  // Without ptxas the driver assembles the PTX when it loads it.
+  if (findPtxas()) {
+    StatusOr<Assembled> assembled = assemble(*ptx, arch);
+    if (!assembled.ok())
+      return assembled.status();
+    code.push_back({arch, "cubin", std::move(assembled->cubin)});
+  }
   code.push_back({arch, "ptx", ptx.take()});
   return {};
 }
@@ -185,7 +194,16 @@ StatusOr<std::string> printKernels(ModuleOp module, Emit stage, const Targets &t
   StatusOr<std::unique_ptr<TranslatedKernels>> kernels = TranslatedKernels::make(module, false);
   if (!kernels.ok())
     return kernels.status();
-  return emitPtx(*(*kernels)->module, targets.cuda[0]);
+  const std::string &arch = targets.cuda[0];
+  StatusOr<std::string> ptx = emitPtx(*(*kernels)->module, arch);
+  if (!ptx.ok() || stage == Emit::Ptx)
+    return ptx;
+  if (stage == Emit::Cubin) {
+    StatusOr<Assembled> assembled = assemble(*ptx, arch);
+    return assembled.ok() ? StatusOr<std::string>(std::move(assembled->cubin)) : assembled.status();
+  }
+  StatusOr<std::vector<KernelReport>> reports = reportKernels(kernelsOf(module), *ptx, arch);
+  return reports.ok() ? StatusOr<std::string>(toJson(*reports)) : reports.status();
 }
 
 } // namespace dlc::codegen
