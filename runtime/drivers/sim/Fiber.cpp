@@ -81,7 +81,7 @@ static void *freshContext(char *stack, void (*function)()) {
   *--top = reinterpret_cast<void *>(function);
   for (int preserved = 0; preserved < 6; ++preserved)
     *--top = nullptr;
-  return top;
+  return static_cast<void *>(top);
 }
 #else
 static void switchContext(ucontext_t &from, ucontext_t &to) { swapcontext(&from, &to); }

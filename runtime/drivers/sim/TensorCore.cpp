@@ -3,12 +3,15 @@
 #include "drivers/sim/AccessChecker.h"
 #include "drivers/sim/SimBlock.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
 namespace dlc::sim {
 
 namespace {
+
+using Address = std::array<uint32_t, 2>; // as words of a meeting
 
 constexpr uint32_t kRowBytes = 16; // 8 elements of 16 bits
 constexpr uint32_t kOperandWords = 10;
@@ -95,13 +98,11 @@ void loadMatrix(DlcSimThread *self, const DlcSimSite *site, uint32_t *out, const
   SimBlock &block = *SimBlock::running();
   if (AccessChecker *checker = block.checker(); checker && site && self->lane < 8 * count)
     checker->access(thread, *site, row, kRowBytes);
-  uint32_t address[2];
-  std::memcpy(address, &row, sizeof(row));
-  auto [meeting, side] = block.meet(thread, ~0u, address, 2, [](Meeting &, int) {});
+  auto address = std::bit_cast<Address>(row);
+  auto [meeting, side] = block.meet(thread, ~0u, address.data(), 2, [](Meeting &, int) {});
   auto element = [&, &all = meeting, turn = side](uint32_t matrix, uint32_t i, uint32_t j) {
-    const uint16_t *elements = nullptr;
-    std::memcpy(&elements, all.words[turn][8 * matrix + i], sizeof(elements));
-    return uint32_t(elements[j]);
+    const uint32_t *words = all.words[turn][8 * matrix + i];
+    return uint32_t(std::bit_cast<const uint16_t *>(Address{words[0], words[1]})[j]);
   };
   uint32_t i = self->lane / 4, j = self->lane % 4 * 2;
   for (uint32_t matrix = 0; matrix < count; ++matrix)

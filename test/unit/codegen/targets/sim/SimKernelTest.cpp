@@ -69,13 +69,13 @@ struct Case {
 };
 
 Case normalizeRows() {
-  constexpr int rows = 3, columns = 300;
-  std::vector<float> x = randomValues(rows * columns), y(x.size()), expected(x.size());
-  for (int r = 0; r < rows; ++r) {
+  constexpr uint32_t rows = 3, columns = 300;
+  std::vector<float> x = randomValues(size_t(rows) * columns), y(x.size()), expected(x.size());
+  for (uint32_t r = 0; r < rows; ++r) {
     double sum = 0;
-    for (int c = 0; c < columns; ++c)
+    for (uint32_t c = 0; c < columns; ++c)
       sum += x[r * columns + c];
-    for (int c = 0; c < columns; ++c)
+    for (uint32_t c = 0; c < columns; ++c)
       expected[r * columns + c] = float(x[r * columns + c] / sum);
   }
   Launch launch{{"normalize_rows", nullptr, {rows, 1, 1}, {256, 1, 1}, {}}, {}};
@@ -84,11 +84,11 @@ Case normalizeRows() {
 }
 
 Case sumColumns() {
-  constexpr int rows = 40, columns = 64;
-  std::vector<float> x = randomValues(rows * columns), y(columns), expected(columns);
-  for (int c = 0; c < columns; ++c) {
+  constexpr uint32_t rows = 40, columns = 64;
+  std::vector<float> x = randomValues(size_t(rows) * columns), y(columns), expected(columns);
+  for (uint32_t c = 0; c < columns; ++c) {
     double sum = 0;
-    for (int r = 0; r < rows; ++r)
+    for (uint32_t r = 0; r < rows; ++r)
       sum += x[r * columns + c];
     expected[c] = float(sum);
   }
@@ -98,10 +98,10 @@ Case sumColumns() {
 }
 
 Case transpose() {
-  constexpr int rows = 64, columns = 96;
-  std::vector<float> x = randomValues(rows * columns), y(x.size()), expected(x.size());
-  for (int r = 0; r < rows; ++r)
-    for (int c = 0; c < columns; ++c)
+  constexpr uint32_t rows = 64, columns = 96;
+  std::vector<float> x = randomValues(size_t(rows) * columns), y(x.size()), expected(x.size());
+  for (uint32_t r = 0; r < rows; ++r)
+    for (uint32_t c = 0; c < columns; ++c)
       expected[c * rows + r] = x[r * columns + c];
   Launch launch{{"transpose", nullptr, {columns / 32, rows / 32, 1}, {32, 8, 1}, {}}, {}};
   launch.operand(x, SimAccess::Read).operand(y, SimAccess::Write);
@@ -122,10 +122,10 @@ Case scatterAdd() {
 }
 
 Case pipeline() {
-  constexpr int stages = 5, width = 256;
-  std::vector<float> x = randomValues(stages * width), y(width), expected(width);
-  for (int t = 0; t < width; ++t)
-    for (int s = 0; s < stages; ++s)
+  constexpr uint32_t stages = 5, width = 256;
+  std::vector<float> x = randomValues(size_t(stages) * width), y(width), expected(width);
+  for (uint32_t t = 0; t < width; ++t)
+    for (uint32_t s = 0; s < stages; ++s)
       expected[t] += x[s * width + (t + 1) % width];
   Launch launch{{"pipeline", nullptr, {1, 1, 1}, {64, 1, 1}, {}}, {}};
   launch.operand(x, SimAccess::Read).operand(y, SimAccess::Write);

@@ -12,8 +12,6 @@ using testing::HasSubstr;
 
 namespace {
 
-const DlcSimApi &api = *simServices();
-
 constexpr DlcSimSite globalSite(DlcSimAccess access, int operand) {
   return {"model.py", 7, 3, access, DLC_SIM_GLOBAL, operand, nullptr, 0, 0};
 }
@@ -48,8 +46,8 @@ float *element(void *const *pointers, uint32_t i) { return static_cast<float *>(
 uint32_t index(const DlcSimThread *self) { return self->block[0] * self->blockSize[0] + self->thread[0]; }
 
 void loadOwn(void *const *pointers) {
-  DlcSimThread *self = api.self();
-  api.access(self, &kLoad0, element(pointers, index(self)), 4);
+  DlcSimThread *self = simServices()->self();
+  simServices()->access(self, &kLoad0, element(pointers, index(self)), 4);
 }
 
 TEST(AccessChecker, AnotherOperandIsOutside) {
@@ -60,8 +58,8 @@ TEST(AccessChecker, AnotherOperandIsOutside) {
 }
 
 void loadAnything(void *const *pointers) {
-  DlcSimThread *self = api.self();
-  api.access(self, &kLoadAny, element(pointers, 79 + self->thread[0]), 4);
+  DlcSimThread *self = simServices()->self();
+  simServices()->access(self, &kLoadAny, element(pointers, 79 + self->thread[0]), 4);
 }
 
 TEST(AccessChecker, PointersOfUnknownOrigin) {
@@ -70,8 +68,8 @@ TEST(AccessChecker, PointersOfUnknownOrigin) {
 }
 
 void storeOwn(void *const *pointers) {
-  DlcSimThread *self = api.self();
-  api.access(self, &kStore0, element(pointers, index(self) % 32), 4);
+  DlcSimThread *self = simServices()->self();
+  simServices()->access(self, &kStore0, element(pointers, index(self) % 32), 4);
 }
 
 TEST(AccessChecker, TwoBlocksWriteOnePlace) {
@@ -83,8 +81,8 @@ TEST(AccessChecker, TwoBlocksWriteOnePlace) {
 
 template <bool Atomic>
 void update(void *const *pointers) {
-  DlcSimThread *self = api.self();
-  api.access(self, Atomic || index(self) != 40 ? &kUpdate0 : &kLoad0, element(pointers, 0), 4);
+  DlcSimThread *self = simServices()->self();
+  simServices()->access(self, Atomic || index(self) != 40 ? &kUpdate0 : &kLoad0, element(pointers, 0), 4);
 }
 
 TEST(AccessChecker, AtomicsAreOrdered) {
@@ -96,19 +94,19 @@ TEST(AccessChecker, AtomicsAreOrdered) {
 enum class Between { Nothing, Shuffle, Warp, HalfWarp, Block };
 template <Between Order>
 void exchange(void *const *) {
-  DlcSimThread *self = api.self();
-  auto *tile = static_cast<char *>(api.shared(self, 256)) + 64;
-  uint32_t i = self->thread[0];
-  api.access(self, &kSharedStore, tile + 4 * (i % 32), 4);
+  DlcSimThread *self = simServices()->self();
+  auto *tile = static_cast<char *>(simServices()->shared(self, 256)) + 64;
+  size_t i = self->thread[0];
+  simServices()->access(self, &kSharedStore, tile + 4 * (i % 32), 4);
   if (Order == Between::Shuffle)
-    api.shuffle(self, DLC_SIM_SHUFFLE_XOR, ~0u, 0, 1, 31);
+    simServices()->shuffle(self, DLC_SIM_SHUFFLE_XOR, ~0u, 0, 1, 31);
   else if (Order == Between::Warp)
-    api.warpBarrier(self, ~0u);
+    simServices()->warpBarrier(self, ~0u);
   else if (Order == Between::HalfWarp)
-    api.warpBarrier(self, i < 16 ? 0xFFFF : 0xFFFF0000);
+    simServices()->warpBarrier(self, i < 16 ? 0xFFFF : 0xFFFF0000);
   else if (Order == Between::Block)
-    api.barrier(self, &kSharedLoad);
-  api.access(self, &kSharedLoad, tile + 4 * ((i + 1) % 32), 4);
+    simServices()->barrier(self, &kSharedLoad);
+  simServices()->access(self, &kSharedLoad, tile + 4 * ((i + 1) % 32), 4);
 }
 
 TEST(AccessChecker, OnlyBarriersOrderSharedMemory) {
@@ -126,14 +124,14 @@ TEST(AccessChecker, OnlyBarriersOrderSharedMemory) {
 }
 
 void overwrite(void *const *) {
-  DlcSimThread *self = api.self();
-  auto *tile = static_cast<char *>(api.shared(self, 256)) + 64;
+  DlcSimThread *self = simServices()->self();
+  auto *tile = static_cast<char *>(simServices()->shared(self, 256)) + 64;
   if (self->thread[0] == 0)
-    api.access(self, &kSharedStore, tile, 4);
-  api.barrier(self, &kSharedLoad);
-  api.access(self, &kSharedLoad, tile, 4);
+    simServices()->access(self, &kSharedStore, tile, 4);
+  simServices()->barrier(self, &kSharedLoad);
+  simServices()->access(self, &kSharedLoad, tile, 4);
   if (self->thread[0] == 0)
-    api.access(self, &kSharedStore, tile, 4); // the others may still read
+    simServices()->access(self, &kSharedStore, tile, 4); // the others may still read
 }
 
 TEST(AccessChecker, OverwriteOfWhatOthersRead) {
@@ -142,9 +140,9 @@ TEST(AccessChecker, OverwriteOfWhatOthersRead) {
 }
 
 void pastTheVariable(void *const *) {
-  DlcSimThread *self = api.self();
-  auto *tile = static_cast<char *>(api.shared(self, 256)) + 64;
-  api.access(self, &kSharedStore, tile + 4 * self->thread[0], 4);
+  DlcSimThread *self = simServices()->self();
+  auto *tile = static_cast<char *>(simServices()->shared(self, 256)) + 64;
+  simServices()->access(self, &kSharedStore, tile + 4 * size_t(self->thread[0]), 4);
 }
 
 TEST(AccessChecker, PastTheSharedVariable) {

@@ -12,8 +12,6 @@ using testing::HasSubstr;
 
 namespace {
 
-const DlcSimApi &api = *simServices();
-
 SimOptions with(SimOrder order, SimCopy copy = SimCopy::Late) {
   SimOptions options;
   options.order = order;
@@ -22,21 +20,22 @@ SimOptions with(SimOrder order, SimCopy copy = SimCopy::Late) {
   return options;
 }
 
-const SimOptions kModes[] = {with(SimOrder::Forward), with(SimOrder::Reverse),
-                             with(SimOrder::Warp),    with(SimOrder::WarpReverse),
-                             with(SimOrder::Random),  with(SimOrder::Warp, SimCopy::Eager)};
+std::vector<SimOptions> modes() {
+  return {with(SimOrder::Forward),     with(SimOrder::Reverse), with(SimOrder::Warp),
+          with(SimOrder::WarpReverse), with(SimOrder::Random),  with(SimOrder::Warp, SimCopy::Eager)};
+}
 
 uint32_t index(const DlcSimThread *self) { return self->block[0] * self->blockSize[0] + self->thread[0]; }
 
 void writeIndex(void *const *pointers) {
-  DlcSimThread *self = api.self();
+  DlcSimThread *self = simServices()->self();
   static_cast<uint32_t *>(pointers[0])[index(self)] = index(self);
 }
 
 TEST(SimEngine, EveryThreadRunsOnce) {
-  for (const SimOptions &options : kModes) {
+  for (const SimOptions &options : modes()) {
     SimEngine engine(options);
-    std::vector<uint32_t> out(37 * 100);
+    std::vector<uint32_t> out(3700);
     void *pointers[] = {out.data()};
     SimKernel kernel{"writeIndex", writeIndex, {37, 1, 1}, {100, 1, 1}, {}};
     ASSERT_TRUE(engine.run(kernel, pointers).ok());
@@ -46,7 +45,7 @@ TEST(SimEngine, EveryThreadRunsOnce) {
 }
 
 void writeRegisters(void *const *pointers) {
-  DlcSimThread *self = api.self();
+  DlcSimThread *self = simServices()->self();
   uint32_t place = 0;
   for (int axis = 2; axis >= 0; --axis)
     place = place * self->gridSize[axis] + self->block[axis];
@@ -57,7 +56,7 @@ void writeRegisters(void *const *pointers) {
 
 TEST(SimEngine, SpecialRegistersCoverThreeDimensions) {
   SimEngine engine(with(SimOrder::Reverse));
-  std::vector<uint32_t> out(2 * 3 * 4 * 5 * 2 * 3);
+  std::vector<uint32_t> out(720);
   void *pointers[] = {out.data()};
   SimKernel kernel{"writeRegisters", writeRegisters, {2, 3, 4}, {5, 2, 3}, {}};
   ASSERT_TRUE(engine.run(kernel, pointers).ok());
@@ -66,12 +65,12 @@ TEST(SimEngine, SpecialRegistersCoverThreeDimensions) {
 
 // out[block] = sum of in[block][0..255]: halves of the block added through shared memory.
 void sumBlock(void *const *pointers) {
-  DlcSimThread *self = api.self();
-  auto *sums = static_cast<float *>(api.shared(self, 256 * sizeof(float)));
+  DlcSimThread *self = simServices()->self();
+  auto *sums = static_cast<float *>(simServices()->shared(self, 256 * sizeof(float)));
   uint32_t i = self->thread[0];
   sums[i] = static_cast<const float *>(pointers[0])[index(self)];
   for (uint32_t half = 128; half; half /= 2) {
-    api.barrier(self, nullptr);
+    simServices()->barrier(self, nullptr);
     if (i < half)
       sums[i] += sums[i + half];
   }
@@ -80,9 +79,9 @@ void sumBlock(void *const *pointers) {
 }
 
 TEST(SimEngine, BarriersOrderSharedMemory) {
-  for (const SimOptions &options : kModes) {
+  for (const SimOptions &options : modes()) {
     SimEngine engine(options);
-    std::vector<float> in(20 * 256), out(20);
+    std::vector<float> in(5120), out(20);
     std::iota(in.begin(), in.end(), 0.0f);
     void *pointers[] = {in.data(), out.data()};
     SimKernel kernel{"sumBlock", sumBlock, {20, 1, 1}, {256, 1, 1}, {}};
@@ -94,8 +93,8 @@ TEST(SimEngine, BarriersOrderSharedMemory) {
 
 // Without the barrier before the second half's reads.
 void sumBlockWithoutBarrier(void *const *pointers) {
-  DlcSimThread *self = api.self();
-  auto *sums = static_cast<float *>(api.shared(self, 64 * sizeof(float)));
+  DlcSimThread *self = simServices()->self();
+  auto *sums = static_cast<float *>(simServices()->shared(self, 64 * sizeof(float)));
   uint32_t i = self->thread[0];
   sums[i] = 1;
   static_cast<float *>(pointers[0])[i] = sums[63 - i];
@@ -113,13 +112,13 @@ TEST(SimEngine, SharedMemoryStartsAsNaN) {
 }
 
 void barrierInABranch(void *const *) {
-  DlcSimThread *self = api.self();
+  DlcSimThread *self = simServices()->self();
   if (self->thread[0] < 32)
-    api.barrier(self, nullptr);
+    simServices()->barrier(self, nullptr);
 }
 
 TEST(SimEngine, BarrierThatSomeThreadsSkip) {
-  for (const SimOptions &options : kModes) {
+  for (const SimOptions &options : modes()) {
     SimEngine engine(options);
     SimKernel kernel{"skips", barrierInABranch, {3, 1, 1}, {64, 1, 1}, {}};
     Status status = engine.run(kernel, nullptr);
@@ -135,14 +134,14 @@ TEST(SimEngine, BarrierThatSomeThreadsSkip) {
 }
 
 void shuffleInABranch(void *const *) {
-  DlcSimThread *self = api.self();
+  DlcSimThread *self = simServices()->self();
   if (self->lane < 16)
-    api.shuffle(self, DLC_SIM_SHUFFLE_XOR, ~0u, 1, 1, 31);
-  api.barrier(self, nullptr);
+    simServices()->shuffle(self, DLC_SIM_SHUFFLE_XOR, ~0u, 1, 1, 31);
+  simServices()->barrier(self, nullptr);
 }
 
 TEST(SimEngine, ShuffleThatSomeLanesSkipIsADeadlock) {
-  for (const SimOptions &options : kModes) {
+  for (const SimOptions &options : modes()) {
     Status status = SimEngine(options).run({"k", shuffleInABranch, {1, 1, 1}, {64, 1, 1}, {}}, nullptr);
     ASSERT_FALSE(status.ok());
     EXPECT_THAT(status.message(), HasSubstr("deadlock: 32 of 64 running threads wait at a barrier"));
@@ -150,8 +149,8 @@ TEST(SimEngine, ShuffleThatSomeLanesSkipIsADeadlock) {
 }
 
 void shuffleOutsideItsMask(void *const *) {
-  DlcSimThread *self = api.self();
-  api.shuffle(self, DLC_SIM_SHUFFLE_XOR, 0xFFFF, 1, 1, 31);
+  DlcSimThread *self = simServices()->self();
+  simServices()->shuffle(self, DLC_SIM_SHUFFLE_XOR, 0xFFFF, 1, 1, 31);
 }
 
 TEST(SimEngine, LaneMissingFromItsMask) {
@@ -162,19 +161,19 @@ TEST(SimEngine, LaneMissingFromItsMask) {
 }
 
 void shuffles(void *const *pointers) {
-  DlcSimThread *self = api.self();
-  auto *out = static_cast<uint64_t *>(pointers[0]) + 4 * self->lane;
+  DlcSimThread *self = simServices()->self();
+  auto *out = static_cast<uint64_t *>(pointers[0]) + size_t(4) * self->lane;
   uint32_t value = 100 + self->lane;
-  out[0] = api.shuffle(self, DLC_SIM_SHUFFLE_XOR, ~0u, value, 5, 31);
-  out[1] = api.shuffle(self, DLC_SIM_SHUFFLE_UP, ~0u, value, 3, 0);
-  out[2] = api.shuffle(self, DLC_SIM_SHUFFLE_DOWN, ~0u, value, 3, 31);
-  out[3] = api.shuffle(self, DLC_SIM_SHUFFLE_INDEX, ~0u, value, 2, (24 << 8) | 31); // segments of 8 lanes
+  out[0] = simServices()->shuffle(self, DLC_SIM_SHUFFLE_XOR, ~0u, value, 5, 31);
+  out[1] = simServices()->shuffle(self, DLC_SIM_SHUFFLE_UP, ~0u, value, 3, 0);
+  out[2] = simServices()->shuffle(self, DLC_SIM_SHUFFLE_DOWN, ~0u, value, 3, 31);
+  out[3] = simServices()->shuffle(self, DLC_SIM_SHUFFLE_INDEX, ~0u, value, 2, (24 << 8) | 31); // segments of 8 lanes
 }
 
 TEST(SimEngine, ShufflesFollowPtx) {
-  for (const SimOptions &options : kModes) {
+  for (const SimOptions &options : modes()) {
     SimEngine engine(options);
-    std::vector<uint64_t> out(32 * 4);
+    std::vector<uint64_t> out(128);
     void *pointers[] = {out.data()};
     ASSERT_TRUE(engine.run({"shuffles", shuffles, {1, 1, 1}, {32, 1, 1}, {}}, pointers).ok());
     constexpr uint64_t inRange = uint64_t(1) << 32;
@@ -188,23 +187,23 @@ TEST(SimEngine, ShufflesFollowPtx) {
 }
 
 void votes(void *const *pointers) {
-  DlcSimThread *self = api.self();
-  auto *out = static_cast<uint32_t *>(pointers[0]) + 5 * self->lane;
+  DlcSimThread *self = simServices()->self();
+  auto *out = static_cast<uint32_t *>(pointers[0]) + size_t(5) * self->lane;
   uint32_t half = self->lane < 16 ? 0xFFFF : 0xFFFF0000;
-  out[0] = api.vote(self, DLC_SIM_VOTE_BALLOT, ~0u, self->lane % 3 == 0);
-  out[1] = api.vote(self, DLC_SIM_VOTE_ALL, half, self->lane < 16);
-  out[2] = api.vote(self, DLC_SIM_VOTE_ANY, half, self->lane == 3);
-  out[3] = api.vote(self, DLC_SIM_VOTE_EQUAL, ~0u, self->lane < 16);
-  out[4] = api.match(self, ~0u, self->lane / 4);
+  out[0] = simServices()->vote(self, DLC_SIM_VOTE_BALLOT, ~0u, self->lane % 3 == 0);
+  out[1] = simServices()->vote(self, DLC_SIM_VOTE_ALL, half, self->lane < 16);
+  out[2] = simServices()->vote(self, DLC_SIM_VOTE_ANY, half, self->lane == 3);
+  out[3] = simServices()->vote(self, DLC_SIM_VOTE_EQUAL, ~0u, self->lane < 16);
+  out[4] = simServices()->match(self, ~0u, self->lane / 4);
 }
 
 TEST(SimEngine, VotesAndMatches) {
-  for (const SimOptions &options : kModes) {
+  for (const SimOptions &options : modes()) {
     SimEngine engine(options);
-    std::vector<uint32_t> out(32 * 5);
+    std::vector<uint32_t> out(160);
     void *pointers[] = {out.data()};
     ASSERT_TRUE(engine.run({"votes", votes, {1, 1, 1}, {32, 1, 1}, {}}, pointers).ok());
-    for (uint32_t lane = 0; lane < 32; ++lane) {
+    for (size_t lane = 0; lane < 32; ++lane) {
       EXPECT_EQ(out[5 * lane], 0x49249249u); // bits 0, 3, 6, …, 30
       EXPECT_EQ(out[5 * lane + 1], lane < 16 ? 1u : 0u);
       EXPECT_EQ(out[5 * lane + 2], lane < 16 ? 1u : 0u);
@@ -217,19 +216,20 @@ TEST(SimEngine, VotesAndMatches) {
 // Each thread copies 16 bytes in, waits too weakly or not at all, and copies them out.
 template <uint32_t Pending>
 void copyThrough(void *const *pointers) {
-  DlcSimThread *self = api.self();
-  auto *buffer = static_cast<char *>(api.shared(self, 32 * 16)) + 16 * self->thread[0];
-  api.copyAsync(self, nullptr, buffer, static_cast<char *>(pointers[0]) + 16 * self->thread[0], 16,
-                self->thread[0] == 31 ? 4 : 16);
-  api.commitCopies(self);
-  api.waitCopies(self, Pending);
-  std::memcpy(static_cast<char *>(pointers[1]) + 16 * self->thread[0], buffer, 16);
+  DlcSimThread *self = simServices()->self();
+  size_t offset = size_t(16) * self->thread[0];
+  auto *buffer = static_cast<char *>(simServices()->shared(self, 512)) + offset;
+  simServices()->copyAsync(self, nullptr, buffer, static_cast<char *>(pointers[0]) + offset, 16,
+                           self->thread[0] == 31 ? 4 : 16);
+  simServices()->commitCopies(self);
+  simServices()->waitCopies(self, Pending);
+  std::memcpy(static_cast<char *>(pointers[1]) + offset, buffer, 16);
 }
 
 TEST(SimEngine, AsynchronousCopies) {
   std::vector<float> in(128, 1.5f), expected = in;
   std::fill(expected.end() - 3, expected.end(), 0.0f); // beyond the source's bytes
-  for (const SimOptions &options : kModes) {
+  for (const SimOptions &options : modes()) {
     std::vector<float> out(128), weak(128);
     void *pointers[] = {in.data(), out.data()}, *weakPointers[] = {in.data(), weak.data()};
     SimEngine engine(options);
