@@ -22,8 +22,11 @@ using namespace dlc::codegen;
 
 namespace {
 
-// Two blocks of 256 threads share the registers of a processor.
-constexpr int64_t mostRegisters = 128;
+// Two blocks of 256 threads share the registers of a processor; small blocks of wide elements may have all that a
+// thread can address.
+int64_t mostRegisters(const ProductTile &tile, Type element) {
+  return tile.threads() < 256 && element.getIntOrFloatBitWidth() > 32 ? 255 : 128;
+}
 
 Lane laneOf(int64_t width) { return Lane{width > 1 ? width : 0}; }
 
@@ -348,7 +351,7 @@ void ProductEmitter::addParts() {
 void ProductEmitter::emit() {
   int64_t blocks = product.batch * tile.parts * int64_t(llvm::divideCeil(product.columns, tile.lines[1])) *
                    int64_t(llvm::divideCeil(product.rows, tile.lines[0]));
-  kernel.launch({blocks, 1, 1}, {tile.threads(), 1, 1}, [&] { emitBlock(); }, mostRegisters);
+  kernel.launch({blocks, 1, 1}, {tile.threads(), 1, 1}, [&] { emitBlock(); }, mostRegisters(tile, product.element));
   if (tile.parts > 1)
     addParts();
 }

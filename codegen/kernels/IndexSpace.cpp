@@ -252,7 +252,9 @@ AffineExpr IndexSpace::simplify(AffineExpr expr) {
   if (AffineExpr known = simplified.lookup(expr))
     return known;
   AffineExpr result = build(reduce(expr));
-  simplified[expr] = simplified[result] = result;
+  // Two statements: what one subscript gives, another may move.
+  simplified[result] = result;
+  simplified[expr] = result;
   return result;
 }
 
