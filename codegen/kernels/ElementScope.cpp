@@ -6,6 +6,8 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::codegen;
@@ -36,13 +38,30 @@ AffineExpr ElementScope::bindLanes(Value first, int64_t extent) {
   return lanes;
 }
 
+AffineExpr ElementScope::bindEach(Value values, int64_t lower, int64_t upper) {
+  SmallVector<AffineExpr> byLane;
+  for (int64_t i = 0; i < lane.width; ++i)
+    byLane.push_back(bind(vector::ExtractOp::create(getBuilder(), kernel.getLoc(), values, i), lower, upper));
+  AffineExpr dim = space.addDim(lower, upper);
+  laneDims.emplace_back(dim, std::move(byLane));
+  return dim;
+}
+
 static bool isFunctionOf(AffineExpr expr, AffineExpr dim) {
   return expr.isFunctionOfDim(cast<AffineDimExpr>(dim).getPosition());
 }
 
 bool ElementScope::varies(AffineExpr expr) const {
-  return (laneDim && isFunctionOf(expr, laneDim)) ||
-         llvm::any_of(laneBases, [&](auto &entry) { return isFunctionOf(expr, entry.first); });
+  bool found = (laneDim && isFunctionOf(expr, laneDim)) ||
+               llvm::any_of(laneBases, [&](auto &entry) { return isFunctionOf(expr, entry.first); });
+  forEachLaneDim([&](AffineExpr dim, ArrayRef<AffineExpr>) { found = found || isFunctionOf(expr, dim); });
+  return found;
+}
+
+void ElementScope::forEachLaneDim(llvm::function_ref<void(AffineExpr, ArrayRef<AffineExpr>)> function) const {
+  for (const ElementScope *scope = this; scope; scope = scope->parent)
+    for (auto &[dim, byLane] : scope->laneDims)
+      function(dim, byLane);
 }
 
 bool ElementScope::owns(AffineExpr expr) const {
@@ -104,11 +123,12 @@ void ElementScope::provide(Value value, ArrayRef<AffineExpr> index, Provider emi
   dependent.clear();
 }
 
-static Value lookupGuarded(ArrayRef<std::pair<Value, Value>> entries, Value guard) {
-  for (auto [known, element] : entries)
+template <typename T>
+static const T *lookupGuarded(ArrayRef<std::pair<Value, T>> entries, Value guard) {
+  for (auto &[known, element] : entries)
     if (!known || known == guard)
-      return element;
-  return {};
+      return &element;
+  return nullptr;
 }
 
 static bool insideTensor(const IndexSpace &space, Value value, ArrayRef<AffineExpr> index) {
@@ -123,8 +143,8 @@ Value ElementScope::element(Value value, ArrayRef<AffineExpr> index, Value guard
     guard = {};
   AffineExpr offset = space.linearize(shapeOf(value), index);
   if (auto entry = memo.find({value, offset}); entry != memo.end())
-    if (Value element = lookupGuarded(entry->second, guard))
-      return element;
+    if (const Value *element = lookupGuarded<Value>(entry->second, guard))
+      return *element;
   Value result;
   ElementScope *provider = providerOf(value, offset);
   ElementScope &owner = provider ? *provider : ownerOf(index, value);
@@ -175,6 +195,8 @@ Value ElementScope::compute(Value value, ArrayRef<AffineExpr> index, AffineExpr 
   }
   if (isa<dl::IndexMapOpInterface>(op))
     return computeSources(op, index, guard);
+  if (isa<dl::IndirectIndexOpInterface>(op))
+    return computeIndirect(op, index, guard);
   auto valued = cast<dl::IndexValuedOpInterface>(op);
   return scalar.cast(indexVector(space.simplify(valued.getIndexValue().replaceDims(index))), element);
 }
@@ -221,6 +243,59 @@ Value ElementScope::computeSources(Operation *op, ArrayRef<AffineExpr> index, Va
   return result;
 }
 
+// The position is clamped, so that nothing outside is read, and where that changed it the element replaced.
+Value ElementScope::computeIndirect(Operation *op, ArrayRef<AffineExpr> index, Value guard) {
+  dl::IndirectSource source = cast<dl::IndirectIndexOpInterface>(op).getIndirectSource();
+  dl::ScalarBuilder scalar(getBuilder(), kernel.getLoc(), lane.width);
+  Type type = elementOf(op->getResult(0));
+  Value outside = isa<FloatType>(type) ? scalar.constant(std::numeric_limits<double>::quiet_NaN(), type)
+                                       : scalar.constant(int64_t(0), type);
+  if (!source.extent)
+    return outside;
+  Position at =
+      position(op->getOperand(source.positions), space.compose(source.positionMap, index), source.extent, guard);
+  SmallVector<AffineExpr> extended(index);
+  extended.push_back(at.dim);
+  Value found = element(op->getOperand(source.operand), space.compose(source.map, extended), guard);
+  Value inside = at.scope->lane.width ? at.inside : splat(at.inside);
+  return scalar.select(inside, found, outside);
+}
+
+ElementScope::Position ElementScope::position(Value table, ArrayRef<AffineExpr> index, int64_t extent, Value guard) {
+  if (guard && insideTensor(space, table, index))
+    guard = {};
+  AffineExpr offset = space.linearize(shapeOf(table), index);
+  auto remember = [&](const Position &result) {
+    positions[{table, offset, extent}].emplace_back(guard, result);
+    return result;
+  };
+  if (auto known = positions.find({table, offset, extent}); known != positions.end())
+    if (const Position *found = lookupGuarded<Position>(known->second, guard))
+      return *found;
+  ElementScope *provider = providerOf(table, offset);
+  ElementScope &owner = provider ? *provider : ownerOf(index, table);
+  if (!guard && &owner != this)
+    return remember(owner.position(table, index, extent, {}));
+  Value read = element(table, index, guard);
+  dl::ScalarBuilder scalar(getBuilder(), kernel.getLoc(), lane.width);
+  Position result{{}, {}, this};
+  at([&]() -> Value {
+    Type i64 = getBuilder().getI64Type();
+    Value value = scalar.cast(read, i64), zero = scalar.constant(int64_t(0), i64);
+    result.inside = scalar.bitAnd(scalar.ge(value, zero), scalar.lt(value, scalar.constant(extent, i64)));
+    value = scalar.minimum(scalar.maximum(value, zero), scalar.constant(extent - 1, i64));
+    if (lane.width && varies(offset)) {
+      result.dim = bindEach(value, 0, extent - 1);
+      return {};
+    }
+    if (lane.width) // the same in all lanes
+      value = vector::ExtractOp::create(getBuilder(), kernel.getLoc(), value, 0);
+    result.dim = bind(value, 0, extent - 1);
+    return {};
+  });
+  return remember(result);
+}
+
 Value ElementScope::i64(int64_t value) {
   return arith::ConstantOp::create(getBuilder(), kernel.getLoc(), getBuilder().getI64IntegerAttr(value));
 }
@@ -229,6 +304,7 @@ AffineExpr ElementScope::atLane(AffineExpr expr, int64_t number) {
   llvm::DenseMap<AffineExpr, AffineExpr> values = {{laneDim, space.constant(number)}};
   for (auto [lanes, base] : laneBases)
     values[lanes] = base + number;
+  forEachLaneDim([&](AffineExpr dim, ArrayRef<AffineExpr> byLane) { values[dim] = byLane[number]; });
   return space.simplify(expr.replace(values));
 }
 

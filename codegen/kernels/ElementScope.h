@@ -91,6 +91,19 @@ private:
   mlir::Value compute(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> index, mlir::AffineExpr offset,
                       mlir::Value guard);
   mlir::Value computeSources(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> index, mlir::Value guard);
+  mlir::Value computeIndirect(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> index, mlir::Value guard);
+  /// A position read from a table: a dim inside [0, extent), and whether (i1 of the scope) it was.
+  struct Position {
+    mlir::AffineExpr dim;
+    mlir::Value inside;
+    ElementScope *scope;
+  };
+  Position position(mlir::Value table, llvm::ArrayRef<mlir::AffineExpr> index, int64_t extent, mlir::Value guard);
+  /// A dim with a value for each lane.
+  mlir::AffineExpr bindEach(mlir::Value values, int64_t lower, int64_t upper);
+  /// For each dim of bindEach, in this scope or one around it, its dims by lane.
+  void forEachLaneDim(
+      llvm::function_ref<void(mlir::AffineExpr dim, llvm::ArrayRef<mlir::AffineExpr> byLane)> function) const;
   /// True, false, or (nullopt) an i1 emitted into `condition`.
   std::optional<bool> holds(llvm::ArrayRef<dl::IndexBound> bounds, llvm::ArrayRef<mlir::AffineExpr> index,
                             mlir::Value &condition);
@@ -109,10 +122,14 @@ private:
   mlir::AffineExpr laneDim;
   llvm::SmallVector<std::pair<mlir::AffineExpr, mlir::AffineExpr>>
       laneBases; ///< of bindLanes: dim, its value in lane 0
+  llvm::SmallVector<std::pair<mlir::AffineExpr, llvm::SmallVector<mlir::AffineExpr>>> laneDims; ///< of bindEach
   llvm::SmallVector<std::pair<mlir::AffineExpr, mlir::Value>> dims;
   mlir::Operation *anchor = nullptr;
   llvm::DenseMap<std::pair<mlir::Value, mlir::AffineExpr>, Provider> providers;
   llvm::DenseMap<std::pair<mlir::Value, mlir::AffineExpr>, llvm::SmallVector<std::pair<mlir::Value, mlir::Value>>> memo;
+  llvm::DenseMap<std::tuple<mlir::Value, mlir::AffineExpr, int64_t>,
+                 llvm::SmallVector<std::pair<mlir::Value, Position>>>
+      positions; ///< by table, offset and extent; with the guard
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> indices, vectors;
   llvm::DenseSet<mlir::Value> given;           ///< values with elements provided here
   llvm::DenseMap<mlir::Value, bool> dependent; ///< whether a value is computed from a given one

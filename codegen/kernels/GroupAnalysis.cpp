@@ -56,6 +56,14 @@ LogicalResult AccessCollector::visit(Value value, ArrayRef<AffineExpr> index) {
     }
     return success();
   }
+  if (auto indirect = dyn_cast<dl::IndirectIndexOpInterface>(op)) {
+    dl::IndirectSource source = indirect.getIndirectSource();
+    if (failed(visit(op->getOperand(source.positions), space.compose(source.positionMap, index))))
+      return failure();
+    SmallVector<AffineExpr> extended(index);
+    extended.push_back(space.addDim(0, source.extent - 1));
+    return visit(op->getOperand(source.operand), space.compose(source.map, extended));
+  }
   if (auto valued = dyn_cast<dl::IndexValuedOpInterface>(op)) {
     exprs.push_back(space.simplify(valued.getIndexValue().replaceDims(index)));
     return success();

@@ -13,7 +13,8 @@ public:
 
   /// Values that are given: only the offset they are read at counts.
   void stopAt(mlir::Value value) { given.insert(value); }
-  /// Fails, with an error at the op, on an op that is neither elementwise, nor an index map or value, nor constant.
+  /// Fails, with an error at the op, on an op that is neither elementwise, nor an index map (indirect or not) or value,
+  /// nor constant.
   mlir::LogicalResult visit(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> index);
 
   /// Every offset, bound and index value met.

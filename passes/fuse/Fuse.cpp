@@ -164,10 +164,10 @@ struct GroupWriter {
   void addOp(Body &body, Operation *op) {
     if (body.local.contains(op->getResult(0)))
       return;
-    bool whole = llvm::any_of(graph.getNodes()[graph.producerOf(op->getResult(0))].reads,
-                              [](const Read &read) { return !read.map; });
+    ArrayRef<Read> reads = graph.getNodes()[graph.producerOf(op->getResult(0))].reads;
     for (Value operand : op->getOperands())
-      addOperand(body, operand, whole);
+      addOperand(body, operand,
+                 /*whole=*/llvm::any_of(reads, [&](const Read &read) { return read.value == operand && !read.map; }));
     append(body, *op);
   }
 

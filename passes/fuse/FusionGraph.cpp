@@ -50,16 +50,24 @@ static bool isProgramLevel(Operation *op) {
   return isa<dl::ReadOp, dl::WriteOp>(op) || op->hasTrait<OpTrait::IsTerminator>();
 }
 
-/// Whether the op's operands have to be in memory, all of them.
-static bool readsMemory(Operation *op) {
+static bool isSplat(Value value) {
+  DenseElementsAttr constant;
+  return matchPattern(value, m_Constant(&constant)) && constant.isSplat();
+}
+
+/// Whether the operand has to be in memory.
+static bool readsMemory(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  if (auto kernel = dyn_cast<dl::OwnKernelOpInterface>(op))
+    return !kernel.acceptsSplat(operand.getOperandNumber()) || !isSplat(operand.get());
   auto map = dyn_cast<dl::IndexMapOpInterface>(op);
-  return isProgramLevel(op) || isa<dl::GroupOp, dl::OwnKernelOpInterface>(op) || (map && map.keepsOrder());
+  return isProgramLevel(op) || isa<dl::GroupOp>(op) || (map && map.keepsOrder());
 }
 
 /// Several kernels had better compute the op again from its one large operand than store and read it: that operand is
 /// as easily read as the result.
 bool FusionGraph::isCheapAgain(Operation *op, ArrayRef<Read> reads) const {
-  if (op->hasOneUse() || llvm::any_of(op->getUsers(), readsMemory))
+  if (op->hasOneUse() || llvm::any_of(op->getUses(), readsMemory))
     return false;
   Value large;
   for (const Read &read : reads) {
@@ -114,8 +122,9 @@ void FusionGraph::readThrough(Value value, AffineMap map, SmallVectorImpl<Read> 
 void FusionGraph::addReads(Node &node, FusionGroup &group) {
   Operation *op = node.op;
   auto readWhole = [&] {
-    for (Value operand : op->getOperands())
-      node.reads.push_back({operand, {}});
+    for (OpOperand &operand : op->getOpOperands())
+      if (readsMemory(operand))
+        node.reads.push_back({operand.get(), {}});
   };
   if (isa<dl::GroupOp>(op)) {
     group.sealed = true;
@@ -134,6 +143,17 @@ void FusionGraph::addReads(Node &node, FusionGroup &group) {
       return readWhole();
     for (const dl::IndexSource &source : sources)
       readThrough(op->getOperand(source.operand), source.map, node.reads, node.cost);
+    return;
+  }
+  if (auto indirect = dyn_cast<dl::IndirectIndexOpInterface>(op)) {
+    dl::IndirectSource source = indirect.getIndirectSource();
+    // The position is unknown here; any will do, as no rule lets an op that moves elements read its own lane.
+    AffineExpr position = getAffineDimExpr(source.map.getNumDims() - 1, op->getContext());
+    AffineMap anywhere = source.map.replace(position, getAffineConstantExpr(0, op->getContext()),
+                                            source.map.getNumDims() - 1, /*numResultSyms=*/0);
+    node.moves = true;
+    readThrough(op->getOperand(source.operand), anywhere, node.reads, node.cost);
+    readThrough(op->getOperand(source.positions), source.positionMap, node.reads, node.cost);
     return;
   }
   if (auto reduction = dyn_cast<dl::ReductionOpInterface>(op)) {
@@ -175,9 +195,10 @@ LogicalResult FusionGraph::addOp(Operation *op) {
   for (Type type : op->getResultTypes())
     if (!isa<RankedTensorType>(type) || !cast<RankedTensorType>(type).hasStaticShape())
       return op->emitOpError("expects a tensor of static shape, got ") << type;
-  if (op->getNumResults() && (addFree(op) || matchPattern(op, m_Constant()) ||
-                              isa<dl::GroupOp, dl::OwnKernelOpInterface, dl::ReductionOpInterface,
-                                  dl::IndexMapOpInterface, dl::ScalarBodyOpInterface>(op)))
+  if (op->getNumResults() &&
+      (addFree(op) || matchPattern(op, m_Constant()) ||
+       isa<dl::GroupOp, dl::OwnKernelOpInterface, dl::ReductionOpInterface, dl::IndexMapOpInterface,
+           dl::IndirectIndexOpInterface, dl::ScalarBodyOpInterface>(op)))
     return success();
   return op->emitOpError("expects a scalar body, an index map, a reduction or a kernel of its own, got none; "
                          "run dl-autodiff and dl-decompose first");
@@ -191,9 +212,10 @@ FailureOr<FusionGraph> FusionGraph::build(Block &block) {
   // A free op that someone needs in memory is a node as well, which in turn may need its operands in memory.
   DenseSet<Operation *> inMemory;
   for (Operation &op : llvm::reverse(block)) {
-    if (readsMemory(&op) && (!graph.isFree(&op) || inMemory.contains(&op)))
-      for (Value operand : op.getOperands())
-        inMemory.insert(operand.getDefiningOp());
+    if (!graph.isFree(&op) || inMemory.contains(&op))
+      for (OpOperand &operand : op.getOpOperands())
+        if (readsMemory(operand))
+          inMemory.insert(operand.get().getDefiningOp());
   }
   for (Operation &op : block)
     if (!isProgramLevel(&op) && (graph.isFree(&op) ? inMemory.contains(&op) : !matchPattern(&op, m_Constant())))

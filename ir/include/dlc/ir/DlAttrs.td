@@ -29,6 +29,12 @@ def Dl_LossReduction : I32EnumAttr<"LossReduction", "how the losses of the rows 
   let genSpecializedAttr = 0;
 }
 
+def Dl_ScatterKind : I32EnumAttr<"ScatterKind", "what a scattered update does to the element at its place", [
+    I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Set", 1, "set">]> {
+  let cppNamespace = "::dlc::dl";
+  let genSpecializedAttr = 0;
+}
+
 def Dl_ComparePredicate : I32EnumAttr<"ComparePredicate", "how two elements are compared; with a NaN only ne holds", [
     I32EnumAttrCase<"Eq", 0, "eq">, I32EnumAttrCase<"Ne", 1, "ne">, I32EnumAttrCase<"Lt", 2, "lt">,
     I32EnumAttrCase<"Le", 3, "le">, I32EnumAttrCase<"Gt", 4, "gt">, I32EnumAttrCase<"Ge", 5, "ge">]> {
@@ -42,6 +48,7 @@ def Dl_GeluApproximation : I32EnumAttr<"GeluApproximation", "which formula of ge
 
 def Dl_RoleAttr : EnumAttr<Dl_Dialect, Dl_Role, "role"> { let assemblyFormat = "`(` $value `)`"; }
 def Dl_LossReductionAttr : EnumAttr<Dl_Dialect, Dl_LossReduction, "loss_reduction"> { let assemblyFormat = "`<` $value `>`"; }
+def Dl_ScatterKindAttr : EnumAttr<Dl_Dialect, Dl_ScatterKind, "scatter_kind"> { let assemblyFormat = "`(` $value `)`"; }
 def Dl_GroupKindAttr : EnumAttr<Dl_Dialect, Dl_GroupKind, "group_kind"> { let assemblyFormat = "`(` $value `)`"; }
 
 // Initial values of variables, run by the runtime's own filler. A dense elements attribute is one too (given data).

@@ -20,4 +20,14 @@ struct IndexSource {
   llvm::SmallVector<IndexBound> bounds;
 };
 
+/// An element of a table of positions says where along one dim an element comes from: it is the operand's element at
+/// `map(result index, position)`, where position is the element of operand `positions` at `positionMap(result index)`.
+struct IndirectSource {
+  unsigned operand;
+  unsigned positions;
+  mlir::AffineMap positionMap;
+  mlir::AffineMap map; ///< has one dim more than the result, the last one: the position
+  int64_t extent;      ///< positions outside [0, extent) give NaN, integers and i1 give 0
+};
+
 } // namespace dlc::dl
