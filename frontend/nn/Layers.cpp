@@ -55,6 +55,21 @@ LayerNorm::LayerNorm(Shape normalized, Options options, Where where)
 }
 Tensor LayerNorm::forward(Tensor x) { return layer_norm(x, normalized, given(weight), given(bias), eps); }
 
+Embedding::Embedding(int64_t count, int64_t dim, Options options, Where where)
+    : weight(parameter("weight", {count, dim}, init::normal(0, 1), options.dtype, where)),
+      padding(options.padding_idx) {
+  if (!padding)
+    return;
+  if (*padding < -count || *padding >= count)
+    record::fail(ErrorKind::Value,
+                 "Embedding: padding_idx " + std::to_string(*padding) + " is outside [" + std::to_string(-count) +
+                     ", " + std::to_string(count) + ")",
+                 where);
+  NoGrad off;
+  weight.select(0, *padding, where).zero_(where);
+}
+Tensor Embedding::forward(Tensor indices) { return embedding(indices, weight, padding); }
+
 Tensor ReLU::forward(Tensor x) { return relu(x); }
 Tensor Tanh::forward(Tensor x) { return dlc::tanh(x); }
 Tensor Sigmoid::forward(Tensor x) { return sigmoid(x); }

@@ -72,15 +72,4 @@ Tensor pad(Arg x, std::vector<int64_t> amounts, double fill) {
 Tensor reshape(Arg x, Shape shape) { return x.tensor->reshape(std::move(shape), x.where); }
 Tensor transpose(Arg x, int64_t a, int64_t b) { return x.tensor->transpose(a, b, x.where); }
 
-Tensor one_hot(Arg x, int64_t classes) {
-  ValueRef value = ops::valueOf(x);
-  Ints shape = value->type->shape, dims;
-  for (size_t i = 0; i < shape.size(); ++i)
-    dims.push_back(static_cast<int64_t>(i));
-  shape.push_back(classes);
-  ValueRef index = ops::iota(DType::I64, shape, static_cast<int64_t>(shape.size()) - 1, x.where);
-  ValueRef label = ops::broadcast(ops::cast(value, DType::I64, x.where), shape, dims, x.where);
-  return ops::wrap(ops::cast(ops::compare("eq", label, index, x.where), DType::I64, x.where));
-}
-
 } // namespace dlc

@@ -128,6 +128,23 @@ private:
   bool batchFirst;
 };
 
+/// Rows of a table: indices […] of i64 or i32 give […, dim]. weight [count, dim] starts standard normal.
+class Embedding : public Module {
+public:
+  struct Options {
+    /// A row (negative: from the end) that starts as zeros and gets no gradient.
+    std::optional<int64_t> padding_idx = {};
+    DType dtype = f32;
+  };
+  Embedding(int64_t count, int64_t dim, Where where = Where::current()) : Embedding(count, dim, Options(), where) {}
+  Embedding(int64_t count, int64_t dim, Options options, Where where = Where::current());
+  Tensor forward(Tensor indices) override;
+  Parameter weight;
+
+private:
+  std::optional<int64_t> padding;
+};
+
 class ReLU : public Module {
 public:
   Tensor forward(Tensor x) override;

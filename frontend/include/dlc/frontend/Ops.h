@@ -94,6 +94,21 @@ Tensor flip(Arg x, Dims dims);
 Tensor pad(Arg x, std::vector<int64_t> amounts, double value = 0);
 Tensor reshape(Arg x, Shape shape);
 Tensor transpose(Arg x, int64_t a, int64_t b);
+
+// Indices: i64 or i32, along one dim, not counted from the end. One outside is an Error where its value is known while
+// recording; in a compiled step it reads NaN (integers: 0) and writes nothing.
+/// The elements of x at the indices [k] along the dim.
+Tensor index_select(Arg x, int64_t dim, Arg index);
+/// As torch.gather: result[i][j] = x[index[i][j]][j] for dim 0, and so on.
+Tensor gather(Arg x, int64_t dim, Arg index);
+/// A copy of x with source's elements put at the indices gather would read; of several for one place the last stays.
+Tensor scatter(Arg x, int64_t dim, Arg index, Arg source);
+/// The same, added to what is there in row-major order of the indices.
+Tensor scatter_add(Arg x, int64_t dim, Arg index, Arg source);
+/// A copy of x with slice i of source added to the slice at index[i] along the dim, in order.
+Tensor index_add(Arg x, int64_t dim, Arg index, Arg source);
+/// Rows of weight [n, m]: result [indices…, m]. No gradient reaches row `padding` (negative: from the end).
+Tensor embedding(Arg indices, Arg weight, std::optional<int64_t> padding = {});
 /// 1 where the class is the element of x, else 0; a new last dim of `classes`.
 Tensor one_hot(Arg x, int64_t classes);
 
