@@ -1,5 +1,6 @@
 #include "dlc/frontend/Nn.h"
 
+#include "dlc/frontend/Grad.h"
 #include "ops/Primitive.h"
 
 #include <cmath>

@@ -169,3 +169,17 @@ func.func @from_computed(%x: tensor<37x21xf32>, %i: tensor<21x19xi64> {dl.test =
   %y = dl.transpose %g permutation [1, 0] : (tensor<21x19xf32>) -> tensor<19x21xf32>
   return %y : tensor<19x21xf32>
 }
+
+// An infinite derivative behind elements that are not used: the gradient is 0 there, not NaN.
+func.func @masked(
+    %x: tensor<2xf64> {dl.value = dense<[0.0,2.0]> : tensor<2xf64>}, %i: tensor<3xi64> {dl.value = dense<[0,1,0]> : tensor<3xi64>},
+    %used: tensor<3xi1> {dl.value = dense<[false,true,false]> : tensor<3xi1>}) -> tensor<2xf64>
+    attributes {dl.expect = dense<[0.0,0.5]> : tensor<2xf64>} {
+  %l = dl.log %x : tensor<2xf64>
+  %g = dl.gather %l, %i axis 0 : (tensor<2xf64>, tensor<3xi64>) -> tensor<3xf64>
+  %zero = dl.constant dense<0.0> : tensor<3xf64>
+  %y = dl.select %used, %g, %zero : tensor<3xf64>
+  %loss = dl.reduce_sum %y over [0] : (tensor<3xf64>) -> tensor<f64>
+  %gx = dl.gradient %loss wrt %x : tensor<f64>, tensor<2xf64>
+  return %gx : tensor<2xf64>
+}

@@ -129,3 +129,21 @@ func.func @size_histogram(%i: tensor<3000xi64> {dl.test = "index:700"}) -> tenso
   %y = dl.scatter %zero, %i, %one axis 0 kind(add) : (tensor<700xi32>, tensor<3000xi64>, tensor<3000xi32>) -> tensor<700xi32>
   return %y : tensor<700xi32>
 }
+
+// Infinite derivatives of updates that are left out, replaced or not used: their gradients are 0, not NaN.
+func.func @masked(
+    %u: tensor<4xf64> {dl.value = dense<[0.0,2.0,0.0,0.0]> : tensor<4xf64>}, %i: tensor<4xi64> {dl.value = dense<[1,1,9,0]> : tensor<4xi64>},
+    %used: tensor<2xi1> {dl.value = dense<[false,true]> : tensor<2xi1>}) -> (tensor<4xf64>, tensor<4xf64>)
+    attributes {dl.expect = [dense<[0.0,0.5,0.0,0.0]> : tensor<4xf64>, dense<[0x7FF0000000000000,0.5,0.0,0.0]> : tensor<4xf64>]} {
+  %l = dl.log %u : tensor<4xf64>
+  %zero = dl.constant dense<0.0> : tensor<2xf64>
+  %s = dl.scatter %zero, %i, %l axis 0 kind(set) : (tensor<2xf64>, tensor<4xi64>, tensor<4xf64>) -> tensor<2xf64>
+  %sy = dl.select %used, %s, %zero : tensor<2xf64>
+  %sl = dl.reduce_sum %sy over [0] : (tensor<2xf64>) -> tensor<f64>
+  %gs = dl.gradient %sl wrt %u : tensor<f64>, tensor<4xf64>
+  %a = dl.scatter %zero, %i, %l axis 0 kind(add) : (tensor<2xf64>, tensor<4xi64>, tensor<4xf64>) -> tensor<2xf64>
+  %ay = dl.select %used, %a, %zero : tensor<2xf64>
+  %al = dl.reduce_sum %ay over [0] : (tensor<2xf64>) -> tensor<f64>
+  %ga = dl.gradient %al wrt %u : tensor<f64>, tensor<4xf64>
+  return %gs, %ga : tensor<4xf64>, tensor<4xf64>
+}
