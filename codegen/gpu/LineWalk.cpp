@@ -82,15 +82,21 @@ SmallVector<Value> LineWalk::accumulate(Accumulators &accumulators, Accumulated 
   return width() ? accumulators.halve(width(), sums) : sums;
 }
 
-void LineWalk::forEach(llvm::function_ref<SmallVector<Value>(ElementScope &, AffineExpr)> values,
+void LineWalk::forEach(bool inPlace, llvm::function_ref<SmallVector<Value>(ElementScope &, AffineExpr)> values,
                        llvm::function_ref<void(ElementScope &, AffineExpr, ValueRange)> store) {
   inSteps([&](Step &step) {
     SmallVector<Value> given = values(step.lanes, step.position);
+    if (inPlace && step.live)
+      waitForTeam(kernel, shape.threads);
     emitIf(step.lanes, step.live, {}, [&]() -> SmallVector<Value> {
       store(step.lanes, step.position, given);
       return {};
     });
   });
+}
+
+void codegen::waitForTeam(GpuKernelBuilder &kernel, int64_t threads) {
+  threads == warpSize ? kernel.warpBarrier() : kernel.barrier();
 }
 
 // Warps leave their accumulators in shared memory; every thread combines them.

@@ -32,8 +32,10 @@ public:
   /// Of the thread's elements, as scalars: lanes of a step in step order, then lane i with lane i + half.
   llvm::SmallVector<mlir::Value> accumulate(Accumulators &accumulators, Accumulated values);
 
-  /// Calls `values` in every step, and `store` with what it gave where the step is inside of the line.
-  void forEach(llvm::function_ref<llvm::SmallVector<mlir::Value>(ElementScope &, mlir::AffineExpr)> values,
+  /// Calls `values` in every step, and `store` with what it gave where the step is inside of the line. `inPlace`: what
+  /// is stored replaces what was read, also by the threads that read the last vector once more.
+  void forEach(bool inPlace,
+               llvm::function_ref<llvm::SmallVector<mlir::Value>(ElementScope &, mlir::AffineExpr)> values,
                llvm::function_ref<void(ElementScope &, mlir::AffineExpr, mlir::ValueRange)> store);
 
   int64_t width() const { return shape.vector > 1 ? shape.vector : 0; }
@@ -58,6 +60,9 @@ private:
   int64_t steps, whole; ///< all; those that no thread leaves the line in
   std::vector<std::unique_ptr<Step>> unrolled;
 };
+
+/// Waits for all threads of a team.
+void waitForTeam(GpuKernelBuilder &kernel, int64_t threads);
 
 /// Combines the accumulators of a team's threads; every thread gets the same bits. Lanes of a warp: i with i ^ 16, …,
 /// i ^ 1, as lane 0 sees it; warps: through shared memory, in order. `thread` is the number in the team, i64.

@@ -55,6 +55,8 @@ private:
   SmallVector<Memory> partials(Accumulators &accumulators);
   Memory finished(Operation *reduction);
   Value isFirst(Value thread);
+  /// Whether one of these results takes over the bytes of an input.
+  bool inPlace(ArrayRef<unsigned> results);
 
   GpuKernelBuilder &kernel;
   IndexSpace &space;
@@ -141,9 +143,17 @@ SmallVector<Value> LinesEmitter::lineScalars(ElementScope &scope, AffineExpr lin
   return scalars;
 }
 
+bool LinesEmitter::inPlace(ArrayRef<unsigned> results) {
+  dl::GroupOp group = lines.group;
+  return group.getInPlace() && llvm::any_of(results, [&](unsigned i) { return (*group.getInPlace())[i] >= 0; });
+}
+
 void LinesEmitter::storeLineResults(ElementScope &scope, AffineExpr line, ArrayRef<Value> scalars, Value thread) {
   if (scalars.empty())
     return;
+  // Every thread of the team has read the operands of the line; one of them writes over some.
+  if (inPlace(lines.lineResults))
+    waitForTeam(kernel, shape.threads);
   emitIf(scope, isFirst(thread), {}, [&]() -> SmallVector<Value> {
     for (auto [i, scalar] : llvm::zip(lines.lineResults, scalars))
       scope.store(resultMemory(kernel, lines.group, i), line, scalar);
@@ -166,10 +176,12 @@ void LinesEmitter::emitOneLine(ElementScope &scope, AffineExpr line, AffineExpr 
   }
   SmallVector<Value> scalars = lineScalars(scope, line);
   if (!lines.domainResults.empty())
-    walk.forEach([&](ElementScope &lanes, AffineExpr position) { return domainElements(lanes, line, position); },
-                 [&](ElementScope &lanes, AffineExpr position, ValueRange elements) {
-                   storeDomain(lanes, line, position, elements);
-                 });
+    walk.forEach(
+        inPlace(lines.domainResults),
+        [&](ElementScope &lanes, AffineExpr position) { return domainElements(lanes, line, position); },
+        [&](ElementScope &lanes, AffineExpr position, ValueRange elements) {
+          storeDomain(lanes, line, position, elements);
+        });
   storeLineResults(scope, line, scalars, number);
 }
 

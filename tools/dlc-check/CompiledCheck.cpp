@@ -205,6 +205,10 @@ static void checkTarget(Report &report, const Twine &what, const Program &progra
   auto [first, second] = variants(sim);
   auto one = call(*executable, function, arguments, state, first),
        other = call(*executable, function, arguments, state, second);
+  // A failed kernel fails the device, not the checks of the functions that follow.
+  for (const SessionOptions &options : {first, second})
+    if (auto device = runtime::Device::open(options.device); device.ok())
+      (void)(*device)->reset();
   for (auto *run : {&one, &other})
     if (!run->ok())
       return report.fault(what + ": " + run->status().message());
