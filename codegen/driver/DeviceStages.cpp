@@ -13,6 +13,7 @@
 #include "targets/sim/Locations.h"
 #include "targets/sim/Retarget.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -35,6 +36,27 @@ Status emitGpuStage(ModuleOp module) {
 
 // "k3" of "k3_0".
 static StringRef kernelName(gpu::GPUFuncOp function) { return function.getName().rsplit('_').first; }
+
+StatusOr<bool> isGpuStage(ModuleOp module, const Targets &targets) {
+  gpu::GPUModuleOp kernels = kernelsOf(module);
+  if (!kernels)
+    return false;
+  if (targets.cpu)
+    return Status(StatusCode::InvalidInput, "expects a module with GPU kernels to be compiled for sim and cuda targets "
+                                            "alone, got the target cpu");
+  llvm::StringSet<> names;
+  for (auto function : kernels.getOps<gpu::GPUFuncOp>())
+    names.insert(kernelName(function));
+  WalkResult checked = module.walk([&](rt::LaunchOp launch) {
+    if (names.contains(launch.getKernel()))
+      return WalkResult::advance();
+    launch.emitOpError("expects a kernel, got @") << launch.getKernel() << ", which is none";
+    return WalkResult::interrupt();
+  });
+  if (checked.wasInterrupted())
+    return Status(StatusCode::InvalidInput, "a launch has no kernel");
+  return true;
+}
 
 static std::array<int64_t, 3> extents(std::optional<ArrayRef<int32_t>> known) {
   std::array<int64_t, 3> result = {1, 1, 1};

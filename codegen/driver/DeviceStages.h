@@ -11,6 +11,10 @@ namespace dlc::codegen {
 /// that has one already is left as it is, so that an edited one can be compiled.
 Status emitGpuStage(mlir::ModuleOp module);
 
+/// Whether a module is of that stage already, and so past all passes. Refuses one that launches what is no kernel, or
+/// that is to be compiled for the cpu too.
+StatusOr<bool> isGpuStage(mlir::ModuleOp module, const Targets &targets);
+
 /// The launches of a module of that stage, in the order of its functions, and where each came from.
 std::vector<KernelInfo> describeKernels(mlir::ModuleOp module, std::vector<SiteInfo> &sites);
 

@@ -89,6 +89,9 @@ static Status checkPassNames(const CompileOptions &options) {
 Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, const Targets &targets) {
   if (Status status = checkPassNames(options); !status.ok())
     return status;
+  StatusOr<bool> done = isGpuStage(module, targets);
+  if (!done.ok() || *done)
+    return done.status();
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
 #ifdef NDEBUG
   manager.enableVerifier(false);
