@@ -110,6 +110,14 @@ LogicalResult PointwiseEmitter::analyse() {
   return success();
 }
 
+// Whether an expression needs dims behind `last`: positions that are read from a table, known only at an element.
+static bool readsTable(const IndexSpace &space, AffineExpr expr, AffineExpr last) {
+  for (unsigned dim = cast<AffineDimExpr>(last).getPosition() + 1; dim < space.getNumDims(); ++dim)
+    if (expr.isFunctionOfDim(dim))
+      return true;
+  return false;
+}
+
 // Inputs that lie contiguous along another loop than the last one, the same loop for all.
 void PointwiseEmitter::findTransposed(const AccessCollector &accesses) {
   constexpr int64_t worthTiles = 8;
@@ -119,7 +127,7 @@ void PointwiseEmitter::findTransposed(const AccessCollector &accesses) {
   for (auto [input, offset] : accesses.getGivenReads()) {
     std::optional<size_t> contiguous;
     bool strided = false;
-    bool linear = space.contains(offset, 0, product(shapeOf(input)));
+    bool linear = space.contains(offset, 0, product(shapeOf(input))) && !readsTable(space, offset, dims[last]);
     for (auto [term, coefficient] : space.linearForm(offset).terms) {
       auto *loop = llvm::find(dims, term);
       linear &= loop != dims.end() || !term.isFunctionOfDim(cast<AffineDimExpr>(dims[last]).getPosition());

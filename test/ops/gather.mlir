@@ -151,6 +151,14 @@ func.func @transposed(%x: tensor<30x40xf32>, %i: tensor<50xi64> {dl.test = "inde
   return %y : tensor<40x50xf32>
 }
 
+// Lies contiguous along another dim than the result, but for the places.
+func.func @transposed_around_the_axis(%x: tensor<40x9x33xf32>, %i: tensor<3xi64> {dl.test = "index:9"}) -> tensor<33x3x40xf32> {
+  %g = dl.gather %x, %i axis 1 : (tensor<40x9x33xf32>, tensor<3xi64>) -> tensor<40x3x33xf32>
+  %t = dl.transpose %g permutation [2, 1, 0] : (tensor<40x3x33xf32>) -> tensor<33x3x40xf32>
+  %y = dl.exp %t : tensor<33x3x40xf32>
+  return %y : tensor<33x3x40xf32>
+}
+
 // A table of positions that was itself gathered, and one behind a pad.
 func.func @chained(%x: tensor<9x21xf32>, %i: tensor<6xi64> {dl.test = "index:9"}, %j: tensor<13xi64> {dl.test = "index:6"}) -> tensor<17x21xf32> {
   %k = dl.gather %i, %j axis 0 : (tensor<6xi64>, tensor<13xi64>) -> tensor<13xi64>
