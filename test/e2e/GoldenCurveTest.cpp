@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <numeric>
@@ -58,35 +59,50 @@ public:
   double loss64(int64_t step) const { return values<double>(*file.find("loss_f64"))[size_t(step)]; }
   float loss32(int64_t step) const { return values<float>(*file.find("loss_f32"))[size_t(step)]; }
 
-  /// Inputs and targets of a step: floats, then floats or integers.
-  struct Batch {
-    std::vector<float> inputs, targets;
-    std::vector<int64_t> labels;
+  /// An argument of a step: floats or integers.
+  struct Argument {
+    std::vector<float> floats;
+    std::vector<int64_t> integers;
   };
+  using Batch = std::array<Argument, 2>; // inputs, targets
   Batch batch(int64_t step) const {
-    Batch batch;
-    if (const TensorView *indices = file.find("indices")) {
-      int64_t size = indices->shape[1];
-      std::vector<int64_t> all = values<int64_t>(*indices);
-      for (int64_t i = step * size; i < (step + 1) * size; ++i) {
-        auto image = digits.images.begin() + all[size_t(i)] * Digits::pixels;
-        batch.inputs.insert(batch.inputs.end(), image, image + Digits::pixels);
-        batch.labels.push_back(digits.labels[size_t(all[size_t(i)])]);
-      }
-      return batch;
-    }
-    auto slice = [&](const char *name) {
-      std::vector<float> all = values<float>(*file.find(name));
-      auto size = all.size() / size_t(steps());
-      return std::vector<float>(all.begin() + ptrdiff_t(size_t(step) * size),
-                                all.begin() + ptrdiff_t(size_t(step + 1) * size));
-    };
-    batch.inputs = slice("inputs");
-    batch.targets = slice("targets");
-    return batch;
+    if (file.find("indices"))
+      return images(step);
+    if (file.find("starts"))
+      return text(step);
+    return {Argument{rowOf<float>("inputs", step), {}}, Argument{rowOf<float>("targets", step), {}}};
   }
 
 private:
+  template <typename T>
+  std::vector<T> rowOf(const char *name, int64_t step) const {
+    std::vector<T> all = values<T>(*file.find(name));
+    auto size = ptrdiff_t(all.size() / size_t(steps()));
+    return std::vector<T>(all.begin() + step * size, all.begin() + (step + 1) * size);
+  }
+
+  Batch images(int64_t step) const {
+    Batch batch;
+    for (int64_t index : rowOf<int64_t>("indices", step)) {
+      auto image = digits.images.begin() + index * Digits::pixels;
+      batch[0].floats.insert(batch[0].floats.end(), image, image + Digits::pixels);
+      batch[1].integers.push_back(digits.labels[size_t(index)]);
+    }
+    return batch;
+  }
+
+  Batch text(int64_t step) const {
+    constexpr ptrdiff_t context = 32;
+    Batch batch;
+    std::vector<int64_t> tokens = values<int64_t>(*file.find("tokens"));
+    for (int64_t start : rowOf<int64_t>("starts", step))
+      for (int64_t next : {0, 1}) {
+        auto first = tokens.begin() + start + next;
+        batch[size_t(next)].integers.insert(batch[size_t(next)].integers.end(), first, first + context);
+      }
+    return batch;
+  }
+
   Safetensors file;
   Digits digits;
 };
@@ -144,8 +160,9 @@ TEST_P(GoldenCurve, EvaluatorInDoubleFollowsPyTorchInDouble) {
   func::FuncOp entry = *module->getOps<func::FuncOp>().begin();
   for (int64_t step = 0; step < golden.steps(); ++step) {
     Golden::Batch batch = golden.batch(step);
-    std::vector<dl::ReferenceTensor> arguments = {reference(entry.getArgumentTypes()[0], batch.inputs, {}),
-                                                  reference(entry.getArgumentTypes()[1], batch.targets, batch.labels)};
+    std::vector<dl::ReferenceTensor> arguments;
+    for (auto [type, argument] : llvm::zip_equal(entry.getArgumentTypes(), batch))
+      arguments.push_back(reference(type, argument.floats, argument.integers));
     auto results = dl::evaluateFunction(entry, arguments, state);
     ASSERT_TRUE(succeeded(results));
     ASSERT_NEAR(results->front().at(0), golden.loss64(step), 1e-9) << "step " << step;
@@ -176,7 +193,9 @@ TEST_P(GoldenCurve, CompiledFollowsPyTorch) {
     Golden::Batch batch = golden.batch(step);
     float loss = 0;
     auto bytes = [](auto &list) { return DlcBuffer{list.data(), int64_t(list.size() * sizeof(list[0]))}; };
-    DlcBuffer arguments[] = {bytes(batch.inputs), batch.labels.empty() ? bytes(batch.targets) : bytes(batch.labels)};
+    DlcBuffer arguments[2];
+    for (auto [buffer, argument] : llvm::zip_equal(arguments, batch))
+      buffer = argument.integers.empty() ? bytes(argument.floats) : bytes(argument.integers);
     DlcBuffer result{&loss, sizeof loss};
     Status status = program->call(0, arguments, {&result, 1});
     ASSERT_TRUE(status.ok()) << status.message();
@@ -188,7 +207,8 @@ TEST_P(GoldenCurve, CompiledFollowsPyTorch) {
 INSTANTIATE_TEST_SUITE_P(Curves, GoldenCurve,
                          testing::Values(Curve{"mlp", "test/e2e/golden/mlp.mlir", "sgd", 0},
                                          Curve{"cnn_sgd", "examples/mlir/simple_cnn_loss.mlir", "sgd", 0.9},
-                                         Curve{"cnn_adamw", "examples/mlir/simple_cnn_loss.mlir", "adamw", 0}),
+                                         Curve{"cnn_adamw", "examples/mlir/simple_cnn_loss.mlir", "adamw", 0},
+                                         Curve{"transformer", "test/e2e/golden/transformer.mlir", "adamw", 0}),
                          name);
 
 } // namespace

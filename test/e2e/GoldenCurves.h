@@ -1,0 +1,108 @@
+#pragma once
+
+#include "GoldenNets.h"
+
+#include "dlc/runtime/Digits.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+/// Curves of test/golden: initial weights, batches, PyTorch's losses, and training by them. DLC_TEST_FOLDER is this
+/// repository's test/.
+namespace dlc::test {
+
+using Batches = std::vector<std::pair<Tensor, Tensor>>;
+
+inline StateDict golden(const std::string &name) {
+  return load(std::string(DLC_TEST_FOLDER) + "/golden/" + name + ".safetensors");
+}
+
+inline void loadInitial(nn::Module &model, const StateDict &file, DType dtype) {
+  StateDict state;
+  for (const auto &[name, tensor] : file)
+    if (name.starts_with("initial."))
+      state.add(name.substr(8), tensor.to(dtype));
+  model.load_state_dict(state);
+}
+
+/// f64: within 1e-9 of PyTorch's f64. f32: within max(1e-5 relative, 4 g), g the largest difference so far between
+/// PyTorch's own f32 and f64. `losses` are those of the first steps.
+inline void expectGolden(const std::vector<double> &losses, const StateDict &file, DType dtype) {
+  std::vector<double> single = file.at("loss_f32").to_vector<double>(), exact = file.at("loss_f64").to_vector<double>();
+  ASSERT_GT(losses.size(), 0u);
+  ASSERT_LE(losses.size(), exact.size());
+  double spread = 0;
+  for (size_t i = 0; i < losses.size(); ++i) {
+    spread = std::max(spread, std::abs(single[i] - exact[i]));
+    if (dtype == f64)
+      EXPECT_NEAR(losses[i], exact[i], 1e-9) << "step " << i;
+    else
+      EXPECT_NEAR(losses[i], single[i], std::max(1e-5 * std::abs(single[i]), 4 * spread)) << "step " << i;
+  }
+}
+
+/// The loss of each step, before its update.
+template <typename Model, typename Optimizer, typename Loss>
+std::vector<double> train(Model &model, Optimizer &optimizer, Loss loss, const Batches &batches, bool jitted) {
+  auto body = [&](Tensor x, Tensor y) {
+    optimizer.zero_grad();
+    Tensor value = loss(model(x), y);
+    value.backward();
+    optimizer.step();
+    return value;
+  };
+  auto step = jit(body);
+  std::vector<double> losses;
+  losses.reserve(batches.size());
+  for (const auto &[x, y] : batches)
+    losses.push_back((jitted ? step(x, y) : body(x, y)).item());
+  return losses;
+}
+
+/// Inputs and targets of the 10-20-10 net.
+inline Batches vectors(const StateDict &file, DType dtype) {
+  Batches batches;
+  for (int64_t i = 0; i < file.at("inputs").size(0); ++i)
+    batches.emplace_back(file.at("inputs")[i].to(dtype), file.at("targets")[i].to(dtype));
+  return batches;
+}
+
+/// Images and labels by sample number, from all digits.
+inline Batches digits(const StateDict &file, DType dtype) {
+  auto read = readDigits(std::string(DLC_TEST_FOLDER) + "/../examples/digits/data/digits.csv.gz");
+  EXPECT_TRUE(read.ok()) << read.status().message();
+  int64_t size = read->size();
+  TensorDataset all(tensor(read->images, {size, 1, 8, 8}).to(dtype), tensor(read->labels, {size}));
+  Batches batches;
+  Tensor indices = file.at("indices");
+  batches.reserve(size_t(indices.size(0)));
+  for (int64_t i = 0; i < indices.size(0); ++i)
+    batches.push_back(all.gather(indices[i].to_vector<int64_t>()));
+  return batches;
+}
+
+/// Characters and the characters after them, i64 [N, context] each.
+inline Batches text(const StateDict &file) {
+  std::vector<int64_t> tokens = file.at("tokens").to_vector<int64_t>();
+  Batches batches;
+  Tensor starts = file.at("starts");
+  for (int64_t i = 0; i < starts.size(0); ++i) {
+    std::vector<int64_t> rows[2];
+    for (int64_t start : starts[i].to_vector<int64_t>())
+      for (int64_t next : {0, 1})
+        rows[next].insert(rows[next].end(), tokens.begin() + start + next,
+                          tokens.begin() + start + next + Transformer::context);
+    batches.emplace_back(tensor(rows[0], {starts.size(1), Transformer::context}),
+                         tensor(rows[1], {starts.size(1), Transformer::context}));
+  }
+  return batches;
+}
+
+/// The loss that each net of the curves has.
+inline Tensor meanSquares(const Tensor &output, const Tensor &target) { return nn::mse_loss(output, target); }
+inline Tensor crossEntropy(const Tensor &logits, const Tensor &target) {
+  return nn::cross_entropy(logits.flatten(0, -2), target.flatten());
+}
+
+} // namespace dlc::test
