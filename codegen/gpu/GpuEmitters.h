@@ -12,7 +12,4 @@ mlir::LogicalResult emitGpuColumn(GpuKernelBuilder &kernel, dl::GroupOp group);
 int64_t gpuRowWorkspaceBytes(dl::GroupOp group);
 int64_t gpuColumnWorkspaceBytes(dl::GroupOp group);
 
-/// The widest vector of a group, of 16 bytes at most, that divides `extent` elements.
-int64_t vectorFor(GpuKernelBuilder &kernel, dl::GroupOp group, int64_t extent);
-
 } // namespace dlc::codegen

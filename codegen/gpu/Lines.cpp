@@ -1,6 +1,6 @@
 // Reductions along lines, a row of a row group or the reduced elements of an output of a column group.
 //
-// Short lines, a warp each, or a block of 256 threads each where that is too much for a warp's registers:
+// Lines of up to 512 elements are a warp's, longer ones a block's of 256 threads:
 //   for each stage:  sums = combine over steps, lanes of a vector, threads;  results of the line = finish(sums)
 //   for each step:   results of the domain
 // Values of earlier passes stay in registers as far as there are few of them.
@@ -13,7 +13,6 @@
 // Chunks are the elements of one more such line, V = 1.
 #include "gpu/Lines.h"
 
-#include "gpu/GpuEmitters.h"
 #include "gpu/LineWalk.h"
 #include "kernels/GroupAnalysis.h"
 #include "kernels/Loops.h"
@@ -30,7 +29,7 @@ namespace {
 constexpr int64_t blockThreads = 256, warpsOfBlock = blockThreads / warpSize;
 // Of one thread; with them, everything evaluated is kept from pass to pass.
 constexpr int64_t keptElements = 48;
-constexpr int64_t longestWarpLine = 1024, longestBlockLine = 16384, manyLines = 128;
+constexpr int64_t longestWarpLine = 512, longestBlockLine = 16384, manyLines = 128, mostVector = 4;
 constexpr int64_t chunkUnit = 4096, mostChunks = 1024;
 
 class LinesEmitter {
@@ -93,18 +92,18 @@ static int64_t largeInputs(const Lines &lines) {
   return std::max<int64_t>(large, 1);
 }
 
+// All but `keep` decides the order of additions, so it follows from the shape, not from what else is in the group.
 LinesEmitter::LinesEmitter(GpuKernelBuilder &kernel, IndexSpace &space, const Lines &lines)
     : kernel(kernel), space(space), lines(lines) {
-  int64_t inputs = largeInputs(lines), ofThread = (lines.extent + warpSize - 1) / warpSize;
-  bool warp = lines.extent < blockThreads || (lines.extent <= longestWarpLine && ofThread * inputs <= keptElements);
-  shape.threads = warp && !lines.chunk() ? warpSize : blockThreads;
-  shape.vector = vectorFor(kernel, lines.group, lines.run);
-  while (shape.vector > 1 && lines.extent < shape.vector * shape.threads)
+  shape.threads = lines.extent <= longestWarpLine ? warpSize : blockThreads;
+  shape.vector = mostVector;
+  while (shape.vector > 1 && (lines.run % shape.vector || lines.extent < shape.vector * shape.threads))
     shape.vector /= 2;
   shape.vectors = lines.extent / shape.vector;
   shape.chunk = lines.chunk() / shape.vector;
-  int64_t steps = (shape.vectors + shape.threads - 1) / shape.threads;
-  shape.keep = steps * shape.vector * inputs <= keptElements;
+  int64_t visited = shape.chunk ? shape.chunk : shape.vectors;
+  int64_t steps = (visited + shape.threads - 1) / shape.threads;
+  shape.keep = steps * shape.vector * largeInputs(lines) <= keptElements;
 }
 
 Value LinesEmitter::isFirst(Value thread) {

@@ -66,7 +66,8 @@ private:
 
 } // namespace
 
-int64_t codegen::vectorFor(GpuKernelBuilder &kernel, dl::GroupOp group, int64_t extent) {
+// The widest vector of a group, of 16 bytes at most, that divides `extent` elements.
+static int64_t vectorFor(GpuKernelBuilder &kernel, dl::GroupOp group, int64_t extent) {
   int64_t width = lanesOf(kernel, group);
   while (width > 1 && extent % width)
     width /= 2;
