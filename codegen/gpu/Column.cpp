@@ -14,6 +14,7 @@
 
 #include "gpu/GpuEmitters.h"
 #include "gpu/Lines.h"
+#include "gpu/Overwritten.h"
 #include "kernels/Accumulators.h"
 #include "kernels/ElementScope.h"
 #include "kernels/Loops.h"
@@ -152,11 +153,16 @@ void ColumnEmitter::launch(int64_t rows, int64_t blocks, int64_t rowsOfBlock, Ro
   });
 }
 
+static SmallVector<unsigned> allResults(dl::GroupOp group) {
+  return llvm::to_vector(llvm::seq<unsigned>(0, group.getNumResults()));
+}
+
 void ColumnEmitter::storeResults(ElementScope &scope, AffineExpr output, ValueRange sums) {
   SmallVector<AffineExpr> index = parts.outputIndex(space, output);
   SmallVector<Value> results = accumulators.finish(0, sums, parts.rows);
   for (auto [op, result] : llvm::zip(parts.reductions, results))
     scope.provide(op->getResult(0), index, result);
+  provideOverwrittenAt(scope, parts.group, allResults(parts.group), index);
   SmallVector<Value> elements;
   for (Value result : resultsOf(parts.group))
     elements.push_back(scope.element(result, index));
@@ -208,9 +214,8 @@ void ColumnEmitter::emit() {
 
 // Where the rows of an output are a line.
 static Lines linesOf(const ColumnGroup &parts, IndexSpace &space) {
-  Lines lines{parts.group, parts.outputs, parts.rows, parts.innerRows, {parts.reductions}, {}, {}, {}, {}};
-  for (unsigned i = 0; i < resultsOf(parts.group).size(); ++i)
-    lines.lineResults.push_back(i);
+  Lines lines{
+      parts.group, parts.outputs, parts.rows, parts.innerRows, {parts.reductions}, {}, allResults(parts.group), {}, {}};
   lines.index = [parts, &space](AffineExpr line, AffineExpr position) { return parts.index(space, line, position); };
   lines.lineIndex = [parts, &space](AffineExpr line) { return parts.outputIndex(space, line); };
   return lines;

@@ -59,8 +59,8 @@ void LineWalk::inSteps(llvm::function_ref<void(Step &)> body) {
   });
 }
 
-SmallVector<Value> LineWalk::accumulate(Accumulators &accumulators, Accumulated values) {
-  auto visit = [&](Step &step) { return accumulators.masked(width(), step.live, values(step.lanes, step.position)); };
+SmallVector<Value> LineWalk::accumulate(Accumulators &accumulators, Values values) {
+  auto visit = [&](Step &step) { return accumulators.masked(width(), step.live, values(step.place())); };
   SmallVector<Value> sums;
   if (shape.keep) {
     for (int64_t step = 0; step < steps; ++step) {
@@ -82,21 +82,14 @@ SmallVector<Value> LineWalk::accumulate(Accumulators &accumulators, Accumulated 
   return width() ? accumulators.halve(width(), sums) : sums;
 }
 
-void LineWalk::forEach(bool inPlace, llvm::function_ref<SmallVector<Value>(ElementScope &, AffineExpr)> values,
-                       llvm::function_ref<void(ElementScope &, AffineExpr, ValueRange)> store) {
+void LineWalk::forEach(Values values, llvm::function_ref<void(const Place &, ValueRange)> store) {
   inSteps([&](Step &step) {
-    SmallVector<Value> given = values(step.lanes, step.position);
-    if (inPlace && step.live)
-      waitForTeam(kernel, shape.threads);
+    SmallVector<Value> given = values(step.place());
     emitIf(step.lanes, step.live, {}, [&]() -> SmallVector<Value> {
-      store(step.lanes, step.position, given);
+      store(step.place(), given);
       return {};
     });
   });
-}
-
-void codegen::waitForTeam(GpuKernelBuilder &kernel, int64_t threads) {
-  threads == warpSize ? kernel.warpBarrier() : kernel.barrier();
 }
 
 // Warps leave their accumulators in shared memory; every thread combines them.

@@ -22,21 +22,24 @@ struct LineShape {
 /// are neutral in a reduction, and store nothing: no thread leaves the team.
 class LineWalk {
 public:
+  /// A vector of the line: a scope of `width` lanes, its positions, and whether it is inside (i1, null: always).
+  struct Place {
+    ElementScope &lanes;
+    mlir::AffineExpr position;
+    mlir::Value live;
+  };
+
   /// `thread`: number in the team, an expression in `scope`; `first`: the chunk's first vector.
   LineWalk(GpuKernelBuilder &kernel, ElementScope &scope, const LineShape &shape, mlir::AffineExpr thread,
            mlir::AffineExpr first = {});
 
-  /// Accumulators of the elements at a position, in a scope of `width` lanes.
-  using Accumulated =
-      llvm::function_ref<llvm::SmallVector<mlir::Value>(ElementScope &lanes, mlir::AffineExpr position)>;
+  /// Accumulators of the elements at a place, or those elements.
+  using Values = llvm::function_ref<llvm::SmallVector<mlir::Value>(const Place &place)>;
   /// Of the thread's elements, as scalars: lanes of a step in step order, then lane i with lane i + half.
-  llvm::SmallVector<mlir::Value> accumulate(Accumulators &accumulators, Accumulated values);
+  llvm::SmallVector<mlir::Value> accumulate(Accumulators &accumulators, Values values);
 
-  /// Calls `values` in every step, and `store` with what it gave where the step is inside of the line. `inPlace`: what
-  /// is stored replaces what was read, also by the threads that read the last vector once more.
-  void forEach(bool inPlace,
-               llvm::function_ref<llvm::SmallVector<mlir::Value>(ElementScope &, mlir::AffineExpr)> values,
-               llvm::function_ref<void(ElementScope &, mlir::AffineExpr, mlir::ValueRange)> store);
+  /// Calls `values` in every step, and `store` with what it gave where the step is inside of the line.
+  void forEach(Values values, llvm::function_ref<void(const Place &, mlir::ValueRange)> store);
 
   int64_t width() const { return shape.vector > 1 ? shape.vector : 0; }
 
@@ -44,9 +47,10 @@ private:
   /// One vector of the line.
   struct Step {
     Step(LineWalk &walk, ElementScope &parent, mlir::AffineExpr number, bool guarded);
+    Place place() { return {lanes, position, live}; }
     ElementScope scope, lanes;
     mlir::AffineExpr position;
-    mlir::Value live; ///< null: always
+    mlir::Value live;
   };
 
   bool guarded(int64_t step) const { return step >= whole; }
@@ -60,9 +64,6 @@ private:
   int64_t steps, whole; ///< all; those that no thread leaves the line in
   std::vector<std::unique_ptr<Step>> unrolled;
 };
-
-/// Waits for all threads of a team.
-void waitForTeam(GpuKernelBuilder &kernel, int64_t threads);
 
 /// Combines the accumulators of a team's threads; every thread gets the same bits. Lanes of a warp: i with i ^ 16, …,
 /// i ^ 1, as lane 0 sees it; warps: through shared memory, in order. `thread` is the number in the team, i64.

@@ -14,10 +14,12 @@
 #include "gpu/Lines.h"
 
 #include "gpu/LineWalk.h"
+#include "gpu/Overwritten.h"
 #include "kernels/GroupAnalysis.h"
 #include "kernels/Loops.h"
 
 #include "dlc/ir/Dl.h"
+#include "dlc/ir/ScalarBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -44,18 +46,15 @@ private:
   void emitPartials(size_t stage);
   void emitCombine(size_t stage);
   void emitDomainResults();
-  void storeLineResults(ElementScope &scope, AffineExpr line, ArrayRef<Value> scalars, Value thread);
-  SmallVector<Value> lineScalars(ElementScope &scope, AffineExpr line);
-  SmallVector<Value> lifted(Accumulators &accumulators, ElementScope &lanes, AffineExpr line, AffineExpr position,
-                            size_t stage);
-  SmallVector<Value> domainElements(ElementScope &lanes, AffineExpr line, AffineExpr position);
+  void storeLineResults(ElementScope &scope, AffineExpr line, Value thread);
+  SmallVector<Value> lifted(Accumulators &accumulators, const LineWalk::Place &place, AffineExpr line, size_t stage);
+  SmallVector<Value> domainElements(const LineWalk::Place &place, AffineExpr line);
+  void provideOverwritten(const LineWalk::Place &place, AffineExpr line);
   void storeDomain(ElementScope &lanes, AffineExpr line, AffineExpr position, ValueRange elements);
   void provideFinished(ElementScope &scope, AffineExpr line, size_t stages);
   SmallVector<Memory> partials(Accumulators &accumulators);
   Memory finished(Operation *reduction);
   Value isFirst(Value thread);
-  /// Whether one of these results takes over the bytes of an input.
-  bool inPlace(ArrayRef<unsigned> results);
 
   GpuKernelBuilder &kernel;
   IndexSpace &space;
@@ -112,20 +111,41 @@ Value LinesEmitter::isFirst(Value thread) {
   return arith::CmpIOp::create(b, kernel.getLoc(), arith::CmpIPredicate::eq, thread, zero);
 }
 
-SmallVector<Value> LinesEmitter::lifted(Accumulators &accumulators, ElementScope &lanes, AffineExpr line,
-                                        AffineExpr position, size_t stage) {
-  SmallVector<AffineExpr> index = lines.index(line, position);
-  SmallVector<Value> elements;
-  for (Value root : lines.rootsOf(stage))
-    elements.push_back(lanes.element(root, index));
-  return accumulators.lift(lanes.getLane().width, elements, lanes.indexVector(position));
+// What a result is written over is read by the thread that writes it alone: threads past the line's end, which
+// otherwise read its last vector, would race with the stores.
+void LinesEmitter::provideOverwritten(const LineWalk::Place &place, AffineExpr line) {
+  if (!place.live)
+    return;
+  SmallVector<AffineExpr> index = lines.index(line, place.position);
+  AffineExpr offset = space.simplify(line * lines.extent + place.position);
+  forOverwritten(lines.group, lines.domainResults, [&](BlockArgument input) {
+    place.lanes.provide(input, index, [this, input, offset, live = place.live](ElementScope &asking) {
+      Memory memory = kernel.operand(input.getArgNumber(), getElementTypeOrSelf(input.getType()));
+      dl::ScalarBuilder scalar(kernel.getBuilder(), kernel.getLoc(), asking.getLane().width);
+      Value none = arith::ConstantOp::create(kernel.getBuilder(), kernel.getLoc(),
+                                             kernel.getBuilder().getZeroAttr(scalar.shaped(memory.element)));
+      return emitIf(asking, live, none,
+                    [&] { return SmallVector<Value>{asking.load(memory, lines.count * lines.extent, offset)}; })[0];
+    });
+  });
 }
 
-SmallVector<Value> LinesEmitter::domainElements(ElementScope &lanes, AffineExpr line, AffineExpr position) {
-  SmallVector<AffineExpr> index = lines.index(line, position);
+SmallVector<Value> LinesEmitter::lifted(Accumulators &accumulators, const LineWalk::Place &place, AffineExpr line,
+                                        size_t stage) {
+  provideOverwritten(place, line);
+  SmallVector<AffineExpr> index = lines.index(line, place.position);
+  SmallVector<Value> elements;
+  for (Value root : lines.rootsOf(stage))
+    elements.push_back(place.lanes.element(root, index));
+  return accumulators.lift(place.lanes.getLane().width, elements, place.lanes.indexVector(place.position));
+}
+
+SmallVector<Value> LinesEmitter::domainElements(const LineWalk::Place &place, AffineExpr line) {
+  provideOverwritten(place, line);
+  SmallVector<AffineExpr> index = lines.index(line, place.position);
   SmallVector<Value> elements;
   for (Value root : lines.rootsOf(lines.stages.size()))
-    elements.push_back(lanes.element(root, index));
+    elements.push_back(place.lanes.element(root, index));
   return elements;
 }
 
@@ -135,27 +155,18 @@ void LinesEmitter::storeDomain(ElementScope &lanes, AffineExpr line, AffineExpr 
     lanes.store(resultMemory(kernel, lines.group, i), offset, element);
 }
 
-SmallVector<Value> LinesEmitter::lineScalars(ElementScope &scope, AffineExpr line) {
-  SmallVector<Value> scalars;
-  for (unsigned i : lines.lineResults)
-    scalars.push_back(scope.element(resultsOf(lines.group)[i], lines.lineIndex(line)));
-  return scalars;
-}
-
-bool LinesEmitter::inPlace(ArrayRef<unsigned> results) {
-  dl::GroupOp group = lines.group;
-  return group.getInPlace() && llvm::any_of(results, [&](unsigned i) { return (*group.getInPlace())[i] >= 0; });
-}
-
-void LinesEmitter::storeLineResults(ElementScope &scope, AffineExpr line, ArrayRef<Value> scalars, Value thread) {
-  if (scalars.empty())
+// By one thread, which alone reads what they are written over.
+void LinesEmitter::storeLineResults(ElementScope &scope, AffineExpr line, Value thread) {
+  if (lines.lineResults.empty())
     return;
-  // Every thread of the team has read the operands of the line; one of them writes over some.
-  if (inPlace(lines.lineResults))
-    waitForTeam(kernel, shape.threads);
   emitIf(scope, isFirst(thread), {}, [&]() -> SmallVector<Value> {
+    ElementScope one(scope);
+    provideOverwrittenAt(one, lines.group, lines.lineResults, lines.lineIndex(line));
+    SmallVector<Value> scalars;
+    for (unsigned i : lines.lineResults)
+      scalars.push_back(one.element(resultsOf(lines.group)[i], lines.lineIndex(line)));
     for (auto [i, scalar] : llvm::zip(lines.lineResults, scalars))
-      scope.store(resultMemory(kernel, lines.group, i), line, scalar);
+      one.store(resultMemory(kernel, lines.group, i), line, scalar);
     return {};
   });
 }
@@ -165,23 +176,19 @@ void LinesEmitter::emitOneLine(ElementScope &scope, AffineExpr line, AffineExpr 
   Value number = scope.index(thread);
   for (auto [stage, reductions] : llvm::enumerate(lines.stages)) {
     Accumulators accumulators(kernel, reductions);
-    SmallVector<Value> own = walk.accumulate(accumulators, [&](ElementScope &lanes, AffineExpr position) {
-      return lifted(accumulators, lanes, line, position, stage);
-    });
+    SmallVector<Value> own = walk.accumulate(
+        accumulators, [&](const LineWalk::Place &place) { return lifted(accumulators, place, line, stage); });
     SmallVector<Value> sums = combineTeam(kernel, accumulators, own, shape.threads, number);
     SmallVector<Value> results = accumulators.finish(0, sums, lines.extent);
     for (auto [op, result] : llvm::zip(reductions, results))
       scope.provide(op->getResult(0), lines.lineIndex(line), result);
   }
-  SmallVector<Value> scalars = lineScalars(scope, line);
   if (!lines.domainResults.empty())
-    walk.forEach(
-        inPlace(lines.domainResults),
-        [&](ElementScope &lanes, AffineExpr position) { return domainElements(lanes, line, position); },
-        [&](ElementScope &lanes, AffineExpr position, ValueRange elements) {
-          storeDomain(lanes, line, position, elements);
-        });
-  storeLineResults(scope, line, scalars, number);
+    walk.forEach([&](const LineWalk::Place &place) { return domainElements(place, line); },
+                 [&](const LineWalk::Place &place, ValueRange elements) {
+                   storeDomain(place.lanes, line, place.position, elements);
+                 });
+  storeLineResults(scope, line, number);
 }
 
 void LinesEmitter::emitWhole() {
@@ -252,9 +259,8 @@ void LinesEmitter::emitPartials(size_t stage) {
     provideFinished(scope, line, stage);
     Accumulators accumulators(kernel, lines.stages[stage]);
     LineWalk walk(kernel, scope, shape, thread, chunk * shape.chunk);
-    SmallVector<Value> own = walk.accumulate(accumulators, [&](ElementScope &lanes, AffineExpr position) {
-      return lifted(accumulators, lanes, line, position, stage);
-    });
+    SmallVector<Value> own = walk.accumulate(
+        accumulators, [&](const LineWalk::Place &place) { return lifted(accumulators, place, line, stage); });
     SmallVector<Value> sums = combineTeam(kernel, accumulators, own, shape.threads, kernel.threadId());
     emitIf(scope, isFirst(kernel.threadId()), {}, [&]() -> SmallVector<Value> {
       for (auto [memory, sum] : llvm::zip(partials(accumulators), sums))
@@ -275,24 +281,24 @@ void LinesEmitter::emitCombine(size_t stage) {
     Accumulators accumulators(kernel, lines.stages[stage]);
     LineWalk walk(kernel, scope, over, thread);
     SmallVector<Memory> memories = partials(accumulators);
-    SmallVector<Value> own = walk.accumulate(accumulators, [&](ElementScope &at, AffineExpr chunk) {
+    SmallVector<Value> own = walk.accumulate(accumulators, [&](const LineWalk::Place &place) {
       SmallVector<Value> values;
       for (const Memory &memory : memories)
-        values.push_back(at.load(memory, lines.count * chunks, space.simplify(line * chunks + chunk)));
+        values.push_back(
+            place.lanes.load(memory, lines.count * chunks, space.simplify(line * chunks + place.position)));
       return values;
     });
     SmallVector<Value> sums = combineTeam(kernel, accumulators, own, blockThreads, kernel.threadId());
     SmallVector<Value> results = accumulators.finish(0, sums, lines.extent);
     for (auto [op, result] : llvm::zip(lines.stages[stage], results))
       scope.provide(op->getResult(0), lines.lineIndex(line), result);
-    bool isLast = stage + 1 == lines.stages.size();
-    SmallVector<Value> scalars = isLast ? lineScalars(scope, line) : SmallVector<Value>();
     emitIf(scope, isFirst(kernel.threadId()), {}, [&]() -> SmallVector<Value> {
       for (auto [op, result] : llvm::zip(lines.stages[stage], results))
         scope.store(finished(op), line, result);
       return {};
     });
-    storeLineResults(scope, line, scalars, kernel.threadId());
+    if (stage + 1 == lines.stages.size())
+      storeLineResults(scope, line, kernel.threadId());
   });
 }
 
@@ -315,7 +321,7 @@ void LinesEmitter::emitDomainResults() {
       if (shape.vector > 1)
         position = position + lanes.getLaneDim();
       position = space.simplify(position);
-      storeDomain(lanes, line, position, domainElements(lanes, line, position));
+      storeDomain(lanes, line, position, domainElements({lanes, position, {}}, line));
       return {};
     });
   });

@@ -70,6 +70,7 @@ SmallVector<dl::ReferenceTensor> draw(func::FuncOp function) {
 struct GroupKernel {
   std::string text; ///< the gpu.module
   SmallVector<GpuLaunch> launches;
+  SmallVector<int64_t> inPlace; ///< for each result the input it is written over, or -1
   int64_t workspace;
 };
 
@@ -93,7 +94,9 @@ protected:
     OwningOpRef<ModuleOp> owner = ModuleOp::create(builder, builder.getUnknownLoc());
     builder.setInsertionPointToEnd(owner->getBody());
     auto kernels = gpu::GPUModuleOp::create(builder, builder.getUnknownLoc(), "kernels");
-    GroupKernel kernel{{}, {}, gpuWorkspaceBytes(group)};
+    GroupKernel kernel{{}, {}, SmallVector<int64_t>(group.getNumResults(), -1), gpuWorkspaceBytes(group)};
+    if (std::optional<ArrayRef<int64_t>> inPlace = group.getInPlace())
+      kernel.inPlace.assign(inPlace->begin(), inPlace->end());
     auto launches = emitGpuKernel(kernels, "k", group, kernel.workspace);
     if (failed(launches) || failed(owner->verify()))
       return failure();
@@ -132,6 +135,11 @@ void run(const GroupKernel &kernel, const SimKernels &code, const SimOptions &op
   std::vector<void *> pointers;
   for (auto &bytes : memory)
     pointers.push_back(bytes.data());
+  for (auto [result, input] : llvm::enumerate(kernel.inPlace))
+    if (input >= 0) {
+      pointers[inputs.size() + result] = pointers[input];
+      operands[input].access = SimAccess::ReadWrite;
+    }
   GlobalShadow known;
   for (auto [i, bytes] : llvm::enumerate(memory)) {
     if (i < inputs.size())
@@ -146,8 +154,10 @@ void run(const GroupKernel &kernel, const SimKernels &code, const SimOptions &op
     Status status = engine.run(grid, pointers.data(), &known);
     ASSERT_TRUE(status.ok()) << status.message();
   }
-  for (auto [i, result] : llvm::enumerate(results))
-    result = memory[inputs.size() + i];
+  for (auto [i, result] : llvm::enumerate(results)) {
+    const auto *bytes = static_cast<const char *>(pointers[inputs.size() + i]);
+    result.assign(bytes, bytes + result.size());
+  }
 }
 
 TEST_F(GroupKernels, EqualTheReference) {

@@ -469,3 +469,58 @@ func.func @strided(%a0: tensor<16x33xf32>, %a1: tensor<16x7xf32>) -> (tensor<16x
   }
   return %r#0, %r#1 : tensor<16x15xf32>, tensor<16x15xi1>
 }
+
+// Results over inputs: of the domain, of the rows, of a row shorter than a warp and of one with a ragged end.
+func.func @in_place_short(%a0: tensor<3x10xf32>, %a1: tensor<3xf32>) -> (tensor<3x10xf32>, tensor<3xf32>) {
+  %r:2 = dl.group kind(row) [3, 10] (%x = %a0 : tensor<3x10xf32>, %y = %a1 : tensor<3xf32>) -> (tensor<3x10xf32>, tensor<3xf32>)
+      attributes {in_place = array<i64: 0, 1>} {
+    %1 = dl.reduce_sum %x over [1] : (tensor<3x10xf32>) -> tensor<3xf32>
+    %2 = dl.add %1, %y : tensor<3xf32>
+    %3 = dl.broadcast %1 dims [0] : (tensor<3xf32>) -> tensor<3x10xf32>
+    %4 = dl.sub %x, %3 : tensor<3x10xf32>
+    dl.yield %4, %2 : tensor<3x10xf32>, tensor<3xf32>
+  }
+  return %r#0, %r#1 : tensor<3x10xf32>, tensor<3xf32>
+}
+
+func.func @in_place_ragged(%a0: tensor<2x2000xf32>) -> tensor<2x2000xf32> {
+  %r = dl.group kind(row) [2, 2000] (%x = %a0 : tensor<2x2000xf32>) -> tensor<2x2000xf32> attributes {in_place = array<i64: 0>} {
+    %1 = dl.reduce_max %x over [1] : (tensor<2x2000xf32>) -> tensor<2xf32>
+    %3 = dl.broadcast %1 dims [0] : (tensor<2xf32>) -> tensor<2x2000xf32>
+    %4 = dl.sub %x, %3 : tensor<2x2000xf32>
+    dl.yield %4 : tensor<2x2000xf32>
+  }
+  return %r : tensor<2x2000xf32>
+}
+
+func.func @in_place_long(%a0: tensor<1x18001xf32>, %a1: tensor<1xf32>) -> (tensor<1x18001xf32>, tensor<1xf32>) {
+  %r:2 = dl.group kind(row) [1, 18001] (%x = %a0 : tensor<1x18001xf32>, %y = %a1 : tensor<1xf32>) -> (tensor<1x18001xf32>, tensor<1xf32>)
+      attributes {in_place = array<i64: 0, 1>} {
+    %1 = dl.reduce_max %x over [1] : (tensor<1x18001xf32>) -> tensor<1xf32>
+    %2 = dl.add %1, %y : tensor<1xf32>
+    %3 = dl.broadcast %1 dims [0] : (tensor<1xf32>) -> tensor<1x18001xf32>
+    %4 = dl.sub %x, %3 : tensor<1x18001xf32>
+    dl.yield %4, %2 : tensor<1x18001xf32>, tensor<1xf32>
+  }
+  return %r#0, %r#1 : tensor<1x18001xf32>, tensor<1xf32>
+}
+
+func.func @in_place_column(%a0: tensor<50x10xf32>, %a1: tensor<10xf32>) -> tensor<10xf32> {
+  %r = dl.group kind(column) [50, 10] (%x = %a0 : tensor<50x10xf32>, %y = %a1 : tensor<10xf32>) -> tensor<10xf32>
+      attributes {in_place = array<i64: 1>} {
+    %1 = dl.reduce_sum %x over [0] : (tensor<50x10xf32>) -> tensor<10xf32>
+    %2 = dl.add %1, %y : tensor<10xf32>
+    dl.yield %2 : tensor<10xf32>
+  }
+  return %r : tensor<10xf32>
+}
+
+func.func @in_place_scalar(%a0: tensor<50xf32>, %a1: tensor<f32>) -> tensor<f32> {
+  %r = dl.group kind(row) [50] (%x = %a0 : tensor<50xf32>, %y = %a1 : tensor<f32>) -> tensor<f32>
+      attributes {in_place = array<i64: 1>} {
+    %1 = dl.reduce_sum %x over [0] : (tensor<50xf32>) -> tensor<f32>
+    %2 = dl.add %1, %y : tensor<f32>
+    dl.yield %2 : tensor<f32>
+  }
+  return %r : tensor<f32>
+}
