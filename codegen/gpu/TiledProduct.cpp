@@ -22,10 +22,12 @@ using namespace dlc::codegen;
 
 namespace {
 
-// Two blocks of 256 threads share the registers of a processor; small blocks of wide elements may have all that a
-// thread can address.
+// Two blocks of 256 threads share the registers of a processor; a thread of a small block may have more, wide elements
+// all that can be addressed.
 int64_t mostRegisters(const ProductTile &tile, Type element) {
-  return tile.threads() < 256 && element.getIntOrFloatBitWidth() > 32 ? 255 : 128;
+  if (tile.threads() >= 256)
+    return 128;
+  return element.getIntOrFloatBitWidth() > 32 ? 255 : 168;
 }
 
 Lane laneOf(int64_t width) { return Lane{width > 1 ? width : 0}; }
