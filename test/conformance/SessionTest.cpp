@@ -203,6 +203,7 @@ TEST_P(Conformance, OperandsOutsideAnArenaAreRefusedBeforeTheLaunch) {
 
 TEST_P(Conformance, DevicesWorkAtOnce) {
   std::vector<std::thread> threads;
+  threads.reserve(std::size(kBackends) + 1);
   std::vector<Status> results(std::size(kBackends) + 1);
   auto train = [&](const char *name, size_t i) {
     Trainer trainer(name);

@@ -1,5 +1,7 @@
 #include "Conformance.h"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <thread>
 
@@ -31,16 +33,15 @@ TEST_P(Conformance, AStreamThatEndsHasDoneItsWork) {
 
 // A value goes from stream to stream, each adding nothing but its place; every hop waits for the one before.
 TEST_P(Conformance, EventsOrderStreams) {
-  constexpr int kStreams = 3, kHops = 60;
+  constexpr int64_t kStreams = 3, kHops = 60;
   runtime::Arena arena = allocate(4 * (kHops + 1));
   std::vector<std::unique_ptr<runtime::Stream>> queues;
-  for (int i = 0; i < kStreams; ++i)
-    queues.push_back(stream());
+  std::generate_n(std::back_inserter(queues), kStreams, [&] { return stream(); });
   std::unique_ptr<runtime::Event> hop = event();
   int32_t value = 77, back = 0;
   ASSERT_TRUE(done(queues[0]->copyToDevice(arena.base(), &value, 4)));
   ASSERT_TRUE(done(queues[0]->record(*hop)));
-  for (int i = 0; i < kHops; ++i) {
+  for (int64_t i = 0; i < kHops; ++i) {
     runtime::Stream &next = *queues[size_t(i + 1) % kStreams];
     ASSERT_TRUE(done(next.wait(*hop)));
     ASSERT_TRUE(done(next.copy(arena.base() + 4 * (i + 1), arena.base() + 4 * i, 4)));
@@ -104,6 +105,7 @@ TEST_P(Conformance, EventsOfOtherDevicesAreRefused) {
 TEST_P(Conformance, ThreadsUseStreamsOfTheirOwnAtOnce) {
   constexpr int kThreads = 4;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   std::vector<int> wrong(kThreads);
   for (int t = 0; t < kThreads; ++t)
     threads.emplace_back([&, t] {

@@ -14,29 +14,29 @@
 // INSPECT: compiled by dlc {{.*}} for cpu, sim (host code:
 // INSPECT: {{^}}kernels
 // INSPECT-NEXT: blocks of {{.*}} threads
-// 8 * 0.25^3 = 0.125 in each of 1024 elements; the rate is part of the state, so a fourth step gives 0.03125.
-// THREE: sum = 128
+// 8 * 0.25^3 = 0.125 in each of 1000 elements; the rate is part of the state, so a fourth step gives 0.03125.
+// THREE: sum = 125
 // THREE-NEXT: count = 3
-// FOUR: sum = 32
+// FOUR: sum = 31.25
 // FOUR-NEXT: count = 4
 // MEMORY: dlc: out of memory: arena '{{.*}}' needs {{[0-9]+}} bytes, sim:0 has 4000 of its 4000 left
 // TARGET: dlc: cpu: the program was compiled for sim; compile it with --target=cpu
 
-dl.variable @weight : tensor<1024xf32> role(parameter) init(#dl.constant<8.0>)
+dl.variable @weight : tensor<1000xf32> role(parameter) init(#dl.constant<8.0>)
 dl.variable @opt.rate : tensor<f64> role(hyper) init(#dl.constant<0.5>)
 dl.variable @count : tensor<i64> role(counter) init(#dl.zeros)
 
 func.func @step() -> (tensor<f32> {dl.name = "sum"}, tensor<i64> {dl.name = "count"}) attributes {dl.entry} {
-  %w = dl.read @weight : tensor<1024xf32>
+  %w = dl.read @weight : tensor<1000xf32>
   %rate = dl.read @opt.rate : tensor<f64>
   %r = dl.cast %rate : tensor<f64> to tensor<f32>
-  %b = dl.broadcast %r dims [] : (tensor<f32>) -> tensor<1024xf32>
-  %new = dl.mul %w, %b : tensor<1024xf32>
-  dl.write @weight, %new : tensor<1024xf32>
+  %b = dl.broadcast %r dims [] : (tensor<f32>) -> tensor<1000xf32>
+  %new = dl.mul %w, %b : tensor<1000xf32>
+  dl.write @weight, %new : tensor<1000xf32>
   %n = dl.read @count : tensor<i64>
   %one = dl.constant dense<1> : tensor<i64>
   %next = dl.add %n, %one : tensor<i64>
   dl.write @count, %next : tensor<i64>
-  %sum = dl.reduce_sum %new over [0] : (tensor<1024xf32>) -> tensor<f32>
+  %sum = dl.reduce_sum %new over [0] : (tensor<1000xf32>) -> tensor<f32>
   return %sum, %next : tensor<f32>, tensor<i64>
 }
