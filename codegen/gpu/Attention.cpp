@@ -24,6 +24,7 @@
 #include "kernels/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <limits>
 
@@ -438,7 +439,7 @@ LogicalResult AttentionKernel::emit() {
     return group.emitOpError("expects the results of attention and nothing else");
   int64_t blocks =
       dims.batch * tile.blocks * int64_t(llvm::divideCeil(uint64_t(dims.queries), uint64_t(tile.queries())));
-  kernel.launch({blocks, 1, 1}, {tile.threads(), 1, 1}, [&] { emitBlock(); }, tile.registers());
+  kernel.launch({blocks, 1, 1}, {tile.threads(), 1, 1}, [&] { emitBlock(); }, tile.registers);
   return success();
 }
 

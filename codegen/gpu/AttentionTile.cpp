@@ -21,6 +21,16 @@ static int64_t powerOf2(int64_t atLeast) {
 }
 static int64_t aligned(int64_t count, int64_t multiple) { return ceilDivide(count, multiple) * multiple; }
 
+// So many that nothing is spilled, addresses of what is on its way to shared memory included; a processor has room for
+// 4, 3 or 2 blocks of 128 threads.
+static int64_t registersOf(const AttentionTile &tile, const dl::AttentionDims &dims) {
+  int64_t sums = tile.each * tile.eachColumns() * gpuVectorBytes / (4 * tile.lanes);
+  bool vectors = dims.depth % tile.lanes == 0 && dims.width % tile.lanes == 0;
+  if (sums > 32)
+    return 232;
+  return sums <= 16 && vectors && tile.threads() > warpSize ? 128 : 168;
+}
+
 AttentionTile AttentionTile::of(const dl::AttentionDims &dims, Type element) {
   AttentionTile tile{};
   int64_t bytes = bytesOf(element), words = bytes / 4;
@@ -43,13 +53,6 @@ AttentionTile AttentionTile::of(const dl::AttentionDims &dims, Type element) {
   int64_t space = tile.keys * mostDepth;
   tile.values =
       tile.columns ? std::min(tile.keys, int64_t(llvm::bit_floor(uint64_t(space / tile.columns)))) : tile.keys;
+  tile.registers = registersOf(tile, dims);
   return tile;
-}
-
-// So many that nothing is spilled; a processor has room for 4, 3 or 2 blocks of 128 threads.
-int64_t AttentionTile::registers() const {
-  int64_t sums = each * eachColumns() * gpuVectorBytes / (4 * lanes);
-  if (sums > 32)
-    return 232;
-  return sums > 16 || threads() <= warpSize ? 168 : 128;
 }

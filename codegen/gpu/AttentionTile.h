@@ -10,16 +10,17 @@ namespace dlc::codegen {
 struct AttentionTile {
   static constexpr int64_t across = 16; ///< threads that share a query: half a warp
 
-  int64_t lanes;   ///< elements of a vector in shared memory
-  int64_t down;    ///< threads along queries
-  int64_t each;    ///< queries of a thread, neighbours
-  int64_t keys;    ///< of a tile
-  int64_t depth;   ///< terms of a score that are in shared memory at a time, a multiple of `lanes`
-  int64_t chunks;  ///< of the depth
-  int64_t values;  ///< keys whose values are in shared memory at a time, a part of a tile
-  int64_t blocks;  ///< that share the columns of y, each with all the scores
-  int64_t columns; ///< of a block
-  int64_t group;   ///< neighbouring columns of a thread, a vector
+  int64_t lanes;     ///< elements of a vector in shared memory
+  int64_t down;      ///< threads along queries
+  int64_t each;      ///< queries of a thread, neighbours
+  int64_t keys;      ///< of a tile
+  int64_t depth;     ///< terms of a score that are in shared memory at a time, a multiple of `lanes`
+  int64_t chunks;    ///< of the depth
+  int64_t values;    ///< keys whose values are in shared memory at a time, a part of a tile
+  int64_t blocks;    ///< that share the columns of y, each with all the scores
+  int64_t columns;   ///< of a block
+  int64_t group;     ///< neighbouring columns of a thread, a vector
+  int64_t registers; ///< the most of a thread
 
   static AttentionTile of(const dl::AttentionDims &dims, mlir::Type element);
 
@@ -31,8 +32,6 @@ struct AttentionTile {
   /// different banks.
   int64_t pitch() const { return depth + (depth / lanes % 2 ? 0 : lanes); }
   int64_t weightPitch() const { return keys + (keys / lanes % 2 ? 0 : lanes); }
-  /// The most of a thread.
-  int64_t registers() const;
 };
 
 } // namespace dlc::codegen

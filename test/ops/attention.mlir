@@ -305,6 +305,84 @@ func.func @size_wide(%q: tensor<5x500xf32>, %k: tensor<7x500xf32>, %v: tensor<7x
   return %y, %lse : tensor<5x300xf32>, tensor<5xf32>
 }
 
+// Across the tiles of GPUs: 64 keys, up to 32 queries, 64 terms and 256 columns.
+func.func @size_gpu_square(%q: tensor<2x64x64xf32>, %k: tensor<2x64x64xf32>, %v: tensor<2x64x64xf32>)
+    -> (tensor<2x64x64xf32>, tensor<2x64xf32>) {
+  %y, %lse = dl.attention %q, %k, %v causal scale 0.125
+      : (tensor<2x64x64xf32>, tensor<2x64x64xf32>, tensor<2x64x64xf32>) -> (tensor<2x64x64xf32>, tensor<2x64xf32>)
+  return %y, %lse : tensor<2x64x64xf32>, tensor<2x64xf32>
+}
+
+func.func @size_gpu_crossed(%q: tensor<2x65x24xf32>, %k: tensor<2x130x24xf32>, %v: tensor<2x130x24xf32>, %m: tensor<2x65x130xf32>)
+    -> (tensor<2x65x24xf32>, tensor<2x65xf32>) {
+  %y, %lse = dl.attention %q, %k, %v mask %m causal scale 0.25
+      : (tensor<2x65x24xf32>, tensor<2x130x24xf32>, tensor<2x130x24xf32>, tensor<2x65x130xf32>) -> (tensor<2x65x24xf32>, tensor<2x65xf32>)
+  return %y, %lse : tensor<2x65x24xf32>, tensor<2x65xf32>
+}
+
+func.func @size_gpu_few_queries(%q: tensor<3x17x64xf32>, %k: tensor<3x63x64xf32>, %v: tensor<3x63x16xf32>, %m: tensor<3x17x63xi1>)
+    -> (tensor<3x17x16xf32>, tensor<3x17xf32>) {
+  %y, %lse = dl.attention %q, %k, %v mask %m scale 0.125
+      : (tensor<3x17x64xf32>, tensor<3x63x64xf32>, tensor<3x63x16xf32>, tensor<3x17x63xi1>) -> (tensor<3x17x16xf32>, tensor<3x17xf32>)
+  return %y, %lse : tensor<3x17x16xf32>, tensor<3x17xf32>
+}
+
+func.func @size_gpu_few_keys(%q: tensor<2x130x16xf32>, %k: tensor<2x17x16xf32>, %v: tensor<2x17x64xf32>)
+    -> (tensor<2x130x64xf32>, tensor<2x130xf32>) {
+  %y, %lse = dl.attention %q, %k, %v scale 0.25
+      : (tensor<2x130x16xf32>, tensor<2x17x16xf32>, tensor<2x17x64xf32>) -> (tensor<2x130x64xf32>, tensor<2x130xf32>)
+  return %y, %lse : tensor<2x130x64xf32>, tensor<2x130xf32>
+}
+
+func.func @size_gpu_one_of_many(%q: tensor<2x2x17xf32>, %k: tensor<2x130x17xf32>, %v: tensor<2x130x33xf32>)
+    -> (tensor<2x2x33xf32>, tensor<2x2xf32>) {
+  %y, %lse = dl.attention %q, %k, %v causal scale 0.25
+      : (tensor<2x2x17xf32>, tensor<2x130x17xf32>, tensor<2x130x33xf32>) -> (tensor<2x2x33xf32>, tensor<2x2xf32>)
+  return %y, %lse : tensor<2x2x33xf32>, tensor<2x2xf32>
+}
+
+func.func @size_gpu_one_query(%q: tensor<2x1x64xf32>, %k: tensor<2x65x64xf32>, %v: tensor<2x65x24xf32>, %m: tensor<2x1x65xf32>)
+    -> (tensor<2x1x24xf32>, tensor<2x1xf32>) {
+  %y, %lse = dl.attention %q, %k, %v mask %m scale 0.125
+      : (tensor<2x1x64xf32>, tensor<2x65x64xf32>, tensor<2x65x24xf32>, tensor<2x1x65xf32>) -> (tensor<2x1x24xf32>, tensor<2x1xf32>)
+  return %y, %lse : tensor<2x1x24xf32>, tensor<2x1xf32>
+}
+
+func.func @size_gpu_one_key(%q: tensor<2x63x24xf32>, %k: tensor<2x1x24xf32>, %v: tensor<2x1x64xf32>)
+    -> (tensor<2x63x64xf32>, tensor<2x63xf32>) {
+  %y, %lse = dl.attention %q, %k, %v scale 0.25
+      : (tensor<2x63x24xf32>, tensor<2x1x24xf32>, tensor<2x1x64xf32>) -> (tensor<2x63x64xf32>, tensor<2x63xf32>)
+  return %y, %lse : tensor<2x63x64xf32>, tensor<2x63xf32>
+}
+
+func.func @size_gpu_many_blocks(%q: tensor<128x33x4xf32>, %k: tensor<128x20x4xf32>, %v: tensor<128x20x5xf32>)
+    -> (tensor<128x33x5xf32>, tensor<128x33xf32>) {
+  %y, %lse = dl.attention %q, %k, %v causal scale 0.25
+      : (tensor<128x33x4xf32>, tensor<128x20x4xf32>, tensor<128x20x5xf32>) -> (tensor<128x33x5xf32>, tensor<128x33xf32>)
+  return %y, %lse : tensor<128x33x5xf32>, tensor<128x33xf32>
+}
+
+func.func @size_gpu_wide(%q: tensor<1x18x130xf32>, %k: tensor<1x70x130xf32>, %v: tensor<1x70x300xf32>, %m: tensor<1x18x70xi1>)
+    -> (tensor<1x18x300xf32>, tensor<1x18xf32>) {
+  %y, %lse = dl.attention %q, %k, %v mask %m causal scale 0.0877
+      : (tensor<1x18x130xf32>, tensor<1x70x130xf32>, tensor<1x70x300xf32>, tensor<1x18x70xi1>) -> (tensor<1x18x300xf32>, tensor<1x18xf32>)
+  return %y, %lse : tensor<1x18x300xf32>, tensor<1x18xf32>
+}
+
+func.func @size_gpu_wide_f64(%q: tensor<1x9x70xf64>, %k: tensor<1x33x70xf64>, %v: tensor<1x33x150xf64>, %m: tensor<1x9x33xf64>)
+    -> (tensor<1x9x150xf64>, tensor<1x9xf64>) {
+  %y, %lse = dl.attention %q, %k, %v mask %m scale 0.1195
+      : (tensor<1x9x70xf64>, tensor<1x33x70xf64>, tensor<1x33x150xf64>, tensor<1x9x33xf64>) -> (tensor<1x9x150xf64>, tensor<1x9xf64>)
+  return %y, %lse : tensor<1x9x150xf64>, tensor<1x9xf64>
+}
+
+func.func @size_gpu_no_depth(%q: tensor<1x5x0xf32>, %k: tensor<1x70x0xf32>, %v: tensor<1x70x3xf32>)
+    -> (tensor<1x5x3xf32>, tensor<1x5xf32>) {
+  %y, %lse = dl.attention %q, %k, %v causal scale 0.25
+      : (tensor<1x5x0xf32>, tensor<1x70x0xf32>, tensor<1x70x3xf32>) -> (tensor<1x5x3xf32>, tensor<1x5xf32>)
+  return %y, %lse : tensor<1x5x3xf32>, tensor<1x5xf32>
+}
+
 func.func @size_no_depth(%q: tensor<3x0xf32>, %k: tensor<4x0xf32>, %v: tensor<4x2xf32>)
     -> (tensor<3x2xf32>, tensor<3xf32>) {
   %y, %lse = dl.attention %q, %k, %v scale 1.0
