@@ -19,7 +19,7 @@ double rateOf(int epoch, int epochs) {
 }
 } // namespace
 
-Training::Training(DigitsData digits, int epochs)
+Training::Training(DigitsData digits, int epochs, Device device)
     : step(jit(
           [this](Tensor x, Tensor y) {
             optimizer.zero_grad();
@@ -35,7 +35,9 @@ Training::Training(DigitsData digits, int epochs)
             return model(x).argmax(1);
           },
           {.name = "predict", .inputs = {"images"}, .outputs = {"classes"}})),
-      data(std::move(digits)), epochs(epochs) {}
+      data(std::move(digits)), epochs(epochs), device(device) {
+  model.to(device);
+}
 
 void Training::run() {
   using Clock = std::chrono::steady_clock;
@@ -47,7 +49,7 @@ void Training::run() {
     double sum = 0;
     for (auto [x, y] : loader) {
       auto start = Clock::now();
-      losses.push_back(step(x, y).item<float>());
+      losses.push_back(step(x.to(device), y.to(device)).item<float>());
       double seconds = std::chrono::duration<double>(Clock::now() - start).count();
       if (losses.size() == 1)
         firstStepSeconds = seconds;
@@ -67,7 +69,7 @@ void Training::run() {
   std::printf("%zu steps in %.1f s\n", losses.size(), progress.seconds());
 }
 
-std::vector<int64_t> Training::predictions() { return predict(data.test.inputs()).to_vector<int64_t>(); }
+std::vector<int64_t> Training::predictions() { return predict(data.test.inputs().to(device)).to_vector<int64_t>(); }
 
 double Training::accuracy() {
   std::vector<int64_t> found = predictions(), truth = data.test.targets().to_vector<int64_t>();

@@ -8,7 +8,7 @@
 /// A model, its optimizer and the two compiled functions that share its state.
 class Training {
 public:
-  Training(dlc::DigitsData data, int epochs);
+  Training(dlc::DigitsData data, int epochs, dlc::Device device = {});
   Training(const Training &) = delete; // the compiled functions hold references
 
   struct EpochReport {
@@ -38,4 +38,5 @@ public:
 private:
   dlc::DigitsData data;
   int epochs;
+  dlc::Device device;
 };

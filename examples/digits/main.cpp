@@ -13,7 +13,7 @@
 namespace {
 
 struct Options {
-  std::string data = DIGITS_DATA, output = ".";
+  std::string data = DIGITS_DATA, output = ".", device = "cpu";
   int epochs = 40;
 };
 
@@ -31,10 +31,13 @@ Options parse(int argc, char **argv) {
       options.data = argv[++i];
     } else if (flag == "--output" && i + 1 < argc) {
       options.output = argv[++i];
+    } else if (flag == "--device" && i + 1 < argc) {
+      options.device = argv[++i];
     } else if (flag == "--epochs" && i + 1 < argc && readCount(argv[i + 1], options.epochs)) {
       ++i;
     } else {
-      std::fprintf(stderr, "usage: digits [--data digits.csv.gz] [--output FOLDER] [--epochs N]\n");
+      std::fprintf(stderr,
+                   "usage: digits [--data digits.csv.gz] [--output FOLDER] [--epochs N] [--device cpu|sim:N|cuda:N]\n");
       std::exit(2);
     }
   }
@@ -86,15 +89,17 @@ void reportCompiler(const Training &training, const std::string &artifact) {
 }
 
 void run(const Options &options) {
-  std::printf("SimpleCNN on the UCI handwritten digits; test: samples whose index mod 5 is 4\n");
-  Training training(dlc::load_digits(options.data), options.epochs);
+  dlc::Device device(options.device);
+  std::printf("SimpleCNN on the UCI handwritten digits, on %s; test: samples whose index mod 5 is 4\n",
+              device.str().c_str());
+  Training training(dlc::load_digits(options.data), options.epochs, device);
   training.run();
   writeFiles(training, options.output);
   reportCompiler(training, options.output + "/digits.so");
 
   std::printf("\nthe harder split; test: the last fifth, other writers\n");
   dlc::manual_seed(0);
-  Training harder(dlc::load_digits(options.data, dlc::DigitsSplit::LastFifth), options.epochs);
+  Training harder(dlc::load_digits(options.data, dlc::DigitsSplit::LastFifth), options.epochs, device);
   harder.run();
   std::printf("\ntest accuracy on the last fifth %.4f\n", harder.accuracy());
   std::printf("test accuracy %.4f\n", training.accuracy());

@@ -2,6 +2,7 @@
 
 #include "dlc/runtime/Safetensors.h"
 #include "record/Trace.h"
+#include "record/Transfer.h"
 
 #include <cstring>
 
@@ -9,17 +10,12 @@ namespace dlc {
 
 void save(const StateDict &state, const std::string &path, Where where) {
   std::vector<TensorView> views;
-  std::vector<record::ValueRef> values; // views of tensors live until they are written
+  std::vector<record::HostBytes> contents; // live until they are written
+  contents.reserve(state.size());
   for (const auto &[name, tensor] : state) {
-    record::Impl &impl = record::implOf(tensor, where);
-    void *data;
-    if (impl.chain.empty()) {
-      data = record::demand(*impl.storage, where);
-    } else {
-      values.push_back(record::valueOf(tensor, where));
-      data = record::demand(values.back(), where);
-    }
-    views.push_back({name, impl.type->dtype, impl.type->shape, data});
+    contents.push_back(record::readOnHost(tensor, where));
+    const trace::TensorType &type = *record::implOf(tensor, where).type;
+    views.push_back({name, type.dtype, type.shape, contents.back().data});
   }
   if (Status status = writeSafetensors(path, views); !status.ok())
     record::fail(ErrorKind::File, status.message(), where);

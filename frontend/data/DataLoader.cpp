@@ -3,6 +3,7 @@
 #include "dlc/runtime/Data.h"
 #include "dlc/runtime/Digits.h"
 #include "record/Trace.h"
+#include "record/Transfer.h"
 
 #include <cstring>
 #include <map>
@@ -44,25 +45,21 @@ private:
   std::map<int64_t, std::vector<std::shared_ptr<record::Buffer>>> free;
 };
 
-TensorView viewOf(const Tensor &tensor) {
-  record::Impl &impl = record::implOf(tensor, Where::current());
-  void *data = impl.chain.empty() ? record::demand(*impl.storage, Where::current())
-                                  : record::demand(record::valueOf(tensor, Where::current()), Where::current());
-  return {"", impl.type->dtype, impl.type->shape, data};
+TensorView viewOf(const Tensor &tensor, const record::HostBytes &bytes) {
+  const trace::TensorType &type = *record::implOf(tensor, Where::current()).type;
+  return {"", type.dtype, type.shape, bytes.data};
 }
-
-/// Views of a stored tensor are computed once.
-Tensor dense(const Tensor &tensor) { return tensor.contiguous(); }
 
 } // namespace
 
 struct TensorDataset::Shared : detail::DataSource {
   int64_t size() const override { return inputs.size(0); }
   std::pair<Tensor, Tensor> gather(std::span<const int64_t> rows) const override {
-    return {gathered(inputs, rows), gathered(targets, rows)};
+    return {gathered(hostInputs, rows).to(inputs.device()), gathered(hostTargets, rows).to(targets.device())};
   }
   Tensor gathered(const Tensor &from, std::span<const int64_t> rows) const {
-    TensorView source = viewOf(from);
+    record::HostBytes bytes = record::readOnHost(from, Where::current());
+    TensorView source = viewOf(from, bytes);
     std::vector<int64_t> shape = source.shape;
     shape[0] = static_cast<int64_t>(rows.size());
     trace::TypeRef type = trace::internType(source.dtype, shape);
@@ -70,7 +67,9 @@ struct TensorDataset::Shared : detail::DataSource {
     check(gatherRows(source, rows, buffer->data), Where::current());
     return record::makeTensor(record::concrete(type, std::move(buffer)));
   }
+  /// Batches are on the devices of these.
   Tensor inputs, targets;
+  Tensor hostInputs, hostTargets;
   std::shared_ptr<BufferPool> pool = std::make_shared<BufferPool>();
 };
 
@@ -80,8 +79,10 @@ TensorDataset::TensorDataset(Tensor inputs, Tensor targets, Where where) : share
          "TensorDataset: inputs are " + inputs.shape().str() + ", targets " + targets.shape().str() +
              "; expected equal first dims",
          where);
-  shared->inputs = dense(inputs);
-  shared->targets = dense(targets);
+  shared->inputs = inputs.contiguous();
+  shared->targets = targets.contiguous();
+  shared->hostInputs = shared->inputs.to(Device());
+  shared->hostTargets = shared->targets.to(Device());
 }
 int64_t TensorDataset::size() const { return shared->size(); }
 std::pair<Tensor, Tensor> TensorDataset::gather(std::span<const int64_t> rows) const { return shared->gather(rows); }
@@ -117,10 +118,10 @@ std::pair<Tensor, Tensor> stackSamples(std::span<const std::pair<Tensor, Tensor>
       if (row.shape() != first.shape() || row.dtype() != first.dtype())
         fail(ErrorKind::Type, "DataLoader: samples differ: " + first.shape().str() + " and " + row.shape().str(),
              Where::current());
-      std::memcpy(to, viewOf(row).data, static_cast<size_t>(bytes));
+      std::memcpy(to, record::readOnHost(row, Where::current()).data, static_cast<size_t>(bytes));
       to += bytes;
     }
-    return record::makeTensor(record::concrete(type, std::move(buffer)));
+    return record::makeTensor(record::concrete(type, std::move(buffer))).to(first.device());
   };
   using Sample = std::pair<Tensor, Tensor>;
   return {stacked(&Sample::first), stacked(&Sample::second)};

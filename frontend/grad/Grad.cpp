@@ -2,6 +2,7 @@
 
 #include "ops/Primitive.h"
 #include "record/Recording.h"
+#include "record/Transfer.h"
 #include "record/Variable.h"
 
 #include <algorithm>
@@ -83,6 +84,7 @@ public:
     for (const ValueRef &operand : node.operands)
       operands.push_back(present(operand));
     record::EnableGradScope mode(value->requiresGrad);
+    record::PlaceScope scope(value->place);
     std::vector<ValueRef> results = record::recordAll(node.op, node.attributes, operands, node.site.line,
                                                       node.types.size() == 1 ? node.types[0] : nullptr);
     results[0]->node->number = node.number;
@@ -125,6 +127,11 @@ private:
 
   [[noreturn]] void refuse(const Value &value, const Node *reader) const {
     const Obstacle &obstacle = *value.obstacle;
+    if (obstacle.kind == Obstacle::Copied)
+      fail(ErrorKind::Gradient,
+           std::string(function) + ": no gradient comes back through the copy to another device at " +
+               record::brief(obstacle.site) + "; copy before requires_grad_(), or move the model with Module::to",
+           where);
     if (obstacle.kind == Obstacle::Used)
       fail(ErrorKind::Gradient,
            std::string(function) + ": graph already used at " + record::brief(obstacle.site) +
@@ -172,7 +179,9 @@ ValueRef scalarOf(const char *function, const Tensor &tensor, Where where) {
        where);
 }
 
-void accumulate(Storage &storage, const ValueRef &gradient, Where where) {
+void accumulate(Storage &storage, const ValueRef &given, Where where) {
+  // A scalar of the cpu may have gone into a program elsewhere.
+  ValueRef gradient = record::transfer(given, storage.value()->at(), where);
   record::noteGradient(storage, true);
   Leaf &leaf = storage.leaf();
   if (leaf.spent)
@@ -249,7 +258,7 @@ std::vector<Tensor> grad(Arg output, std::vector<Tensor> inputs, GradOptions opt
   std::vector<Tensor> results;
   results.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
-    results.push_back(position[i] < 0 ? zeros(inputs[i].shape(), inputs[i].dtype())
+    results.push_back(position[i] < 0 ? zeros_like(inputs[i])
                                       : record::makeTensor(gradients[static_cast<size_t>(position[i])]));
   return results;
 }

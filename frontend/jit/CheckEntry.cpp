@@ -1,4 +1,5 @@
 #include "jit/FunctionState.h"
+#include "record/Transfer.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +12,14 @@ namespace {
 
 const Storage *storageOf(const Tensor &tensor) { return tensor.get() ? tensor.get()->storage.get() : nullptr; }
 
+bool sameBytes(const record::ValueRef &a, const record::ValueRef &b) {
+  auto hostData = [](const record::ValueRef &value) {
+    return record::readOnHost(*record::makeTensor(value).get()->storage, Where::current());
+  };
+  record::HostBytes x = hostData(a), y = hostData(b);
+  return std::memcmp(x.data, y.data, static_cast<size_t>(a->type->bytes)) == 0;
+}
+
 /// Operations, variables, and what is captured by identity or made by the body on the host.
 bool readsTheSame(const Entry &a, const Entry &b) {
   if (a.graph.key != b.graph.key || a.captured.size() != b.captured.size())
@@ -20,7 +29,7 @@ bool readsTheSame(const Entry &a, const Entry &b) {
       return false;
   for (size_t i = 0; i < a.constants.size(); ++i) {
     const record::Value &x = *a.constants[i], &y = *b.constants[i];
-    if (x.buffer != y.buffer && std::memcmp(x.buffer->data, y.buffer->data, static_cast<size_t>(x.type->bytes)) != 0)
+    if (x.buffer != y.buffer && !sameBytes(a.constants[i], b.constants[i]))
       return false;
   }
   return true;

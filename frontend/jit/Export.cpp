@@ -80,8 +80,27 @@ private:
                record::brief({variable.where, nullptr}) + "); call set_name() on one model",
            where);
     if (!variable.pristine || variable.seed != 0)
-      use.init = denseText(variable.type, variable.data());
+      use.init = denseText(variable.type, hostData(*variable.place, variable.data(), variable.type->bytes));
     use.arena.clear(); // the artifact has a layout of its own
+  }
+
+  /// What stands for an input that is no argument, with the value of now.
+  trace::VariableUse variableOf(trace::TypeRef type, size_t input, const Entry &entry, size_t &constant) {
+    for (const Entry::HostNumberRead &read : entry.hostReads)
+      if (read.input == input) {
+        trace::VariableUse use{"", type, read.variable->role, record::initText(*read.variable), "", 0, {}};
+        nameVariable(use, *read.variable);
+        return use;
+      }
+    const void *data = nullptr;
+    for (const Entry::Capture &capture : entry.captured)
+      if (capture.input == input)
+        data = hostData(capture.storage->value()->at(), record::demand(*capture.storage, where), type->bytes);
+    if (!data) {
+      const record::Value &value = *entry.constants[constant++];
+      data = hostData(value.at(), value.buffer->data, value.type->bytes);
+    }
+    return {"captured." + std::to_string(ordinal++), type, "buffer", denseText(type, data), "", 0, {}};
   }
 
   /// Inputs after the arguments become variables with the values of now.
@@ -91,21 +110,8 @@ private:
       return;
     std::vector<trace::VariableUse> captured;
     size_t constant = 0;
-    for (size_t i = arguments; i < total; ++i) {
-      const void *data = nullptr;
-      for (const Entry::Capture &capture : entry.captured)
-        if (capture.input == i)
-          data = record::demand(*capture.storage, where);
-      if (!data)
-        data = entry.constants[constant++]->buffer->data;
-      captured.push_back({"captured." + std::to_string(ordinal++),
-                          program.inputs[i],
-                          "buffer",
-                          denseText(program.inputs[i], data),
-                          "",
-                          0,
-                          {}});
-    }
+    for (size_t i = arguments; i < total; ++i)
+      captured.push_back(variableOf(program.inputs[i], i, entry, constant));
     if (!entry.updates.empty())
       fail(ErrorKind::Jit,
            "save_artifact: " + program.name + " changes a captured tensor; make it a buffer of a module", where);
@@ -114,7 +120,17 @@ private:
     program.variables.insert(program.variables.begin(), captured.begin(), captured.end());
   }
 
+  /// The bytes in host memory, valid until the next call.
+  const void *hostData(record::Place &place, const void *data, int64_t bytes) {
+    if (place.isHost())
+      return data;
+    copy = record::Buffer::allocate(bytes);
+    record::copyBytes(record::Place::host(), copy->data, place, data, bytes, where);
+    return copy->data;
+  }
+
   Where where;
+  std::shared_ptr<record::Buffer> copy;
   std::map<std::string, record::Variable *> names;
   int ordinal = 0;
 };

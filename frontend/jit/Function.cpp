@@ -1,6 +1,8 @@
 #include "jit/FunctionState.h"
 #include "ops/Primitive.h"
+#include "record/Variable.h"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstdlib>
@@ -59,18 +61,29 @@ namespace {
 
 bool fits(const Signature &signature, const Flat &arguments) {
   if (signature.types.size() != arguments.size() || signature.gradEnabled != record::gradEnabled() ||
-      signature.statics != arguments.statics)
+      signature.makers != record::threadState().makers || signature.statics != arguments.statics)
     return false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const record::Impl *impl = arguments[i].get();
     if (!impl || impl->type != signature.types[i])
       return false;
-    bool needsGradient = !impl->detached && (impl->storage->value()->requiresGrad ||
-                                             (impl->storage->leafData && impl->storage->leafData->requiresGrad));
+    const record::Value &value = *impl->storage->value();
+    if (&value.at() != signature.places[i])
+      return false;
+    bool needsGradient =
+        !impl->detached && (value.requiresGrad || (impl->storage->leafData && impl->storage->leafData->requiresGrad));
     if (needsGradient != signature.requiresGrad[i])
       return false;
   }
   return true;
+}
+
+/// State that the entry knows by its place is elsewhere now.
+bool hasMoved(const Entry &entry) {
+  return std::any_of(entry.graph.variables.begin(), entry.graph.variables.end(),
+                     [](const auto &variable) { return variable->moved; }) ||
+         std::any_of(entry.hostReads.begin(), entry.hostReads.end(),
+                     [](const auto &read) { return read.variable->moved; });
 }
 
 /// Host facts that the body read are as they were, and no captured tensor's handle was rebound.
@@ -79,6 +92,8 @@ bool isCurrent(Entry &entry) {
     return false;
   if (entry.structure == record::structureEpoch())
     return true;
+  if (hasMoved(entry))
+    return false;
   for (const record::Guard &guard : entry.guards)
     if (!guard())
       return false;
@@ -90,10 +105,12 @@ Signature signatureOf(const Flat &arguments, Where where) {
   Signature signature;
   for (size_t i = 0; i < arguments.size(); ++i) {
     signature.types.push_back(record::implOf(arguments[i], where).type);
+    signature.places.push_back(&record::placeOf(arguments[i], where));
     signature.requiresGrad.push_back(arguments[i].requires_grad());
   }
   signature.statics = arguments.statics;
   signature.gradEnabled = record::gradEnabled();
+  signature.makers = record::threadState().makers;
   return signature;
 }
 
@@ -149,18 +166,20 @@ void Function::call(const Flat &arguments, Flat &results, Body body) {
   }
   auto start = std::chrono::steady_clock::now();
   std::unique_ptr<Entry> entry = recordEntry(self, arguments, results, body, signatureOf(arguments, self.where));
-  // A recording that replaces one whose captured tensors were rebound takes its place.
+  // A recording that replaces one whose captured tensors were rebound takes its place; moved state never comes back.
   std::erase_if(self.entries, [&](const std::unique_ptr<Entry> &old) {
+    if (hasMoved(*old))
+      return true;
     return fits(old->signature, arguments) && !old->captured.empty() && old->rebinds != record::rebindEpoch();
   });
   self.entries.push_back(std::move(entry));
   Entry &made = *self.entries.back();
   if (made.retraced) {
     auto spent = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
-    record::remark("jit: item() needs a value while recording; " + self.options.name +
+    record::remark(std::string("jit: ") + made.cause + " while recording; " + self.options.name +
                        " is traced again at every call (about " + std::to_string(spent.count()) +
                        " us). Return the tensor, or use where, cond, while_loop",
-                   made.leaves.empty() ? record::Site{self.where, nullptr} : made.leaves.front().site);
+                   made.demanded);
     return;
   }
   ++self.compiled;

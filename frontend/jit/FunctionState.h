@@ -2,6 +2,7 @@
 
 #include "dlc/frontend/Jit.h"
 #include "record/Extract.h"
+#include "record/HostInputs.h"
 #include "record/Recording.h"
 
 namespace dlc::detail {
@@ -13,9 +14,12 @@ using trace::TypeRef;
 /// What decides which entry a call takes: types and flags of the tensors, what steers C++, the thread's modes.
 struct Signature {
   std::vector<TypeRef> types;
+  std::vector<record::Place *> places;
   std::vector<bool> requiresGrad;
   std::vector<int64_t> statics;
   bool gradEnabled = true;
+  /// Where tensors go that the body makes.
+  record::Place *makers = nullptr;
 };
 
 /// Where a result of the function comes from.
@@ -47,7 +51,10 @@ struct Entry {
   Signature signature;
   uint64_t structure = 0, rebinds = 0;
   std::vector<record::Guard> guards;
+  /// Traced at every call: where it was found while recording, and why.
   bool retraced = false;
+  record::Site demanded;
+  const char *cause = "";
   JitReport report;
 
   record::Extracted graph; // without nodes; inputs and variables stay alive
@@ -63,7 +70,15 @@ struct Entry {
   };
   std::vector<Capture> captured;
   std::vector<record::ValueRef> constants;
+  /// Numbers of the host's state that a program elsewhere reads.
+  struct HostNumberRead {
+    size_t input;
+    std::shared_ptr<record::Variable> variable;
+  };
+  std::vector<HostNumberRead> hostReads;
   std::vector<std::array<char, 8>> numbers;
+  /// Set where the program runs elsewhere than on the host and wants arguments from there.
+  std::unique_ptr<record::HostInputs> fromHost;
 
   /// Calls so far, the recorded one included.
   uint64_t calls = 1;

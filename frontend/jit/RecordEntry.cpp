@@ -21,9 +21,12 @@ Flat makeArguments(Recording &recording, const Flat &arguments, Where where) {
     record::Impl &impl = record::implOf(arguments[i], where);
     void *data = impl.chain.empty() ? record::demand(*impl.storage, where)
                                     : record::demand(record::valueOf(arguments[i], where), where);
+    record::Place &place = record::placeOf(arguments[i], where);
     // A demanded value makes this an ordinary trace over what was passed.
-    recording.passed.push_back(std::make_shared<record::Buffer>(data, impl.type->bytes, [keep = arguments[i]] {}));
+    recording.passed.push_back(
+        std::make_shared<record::Buffer>(data, impl.type->bytes, [keep = arguments[i]] {}, place));
     ValueRef value(new Value);
+    value->place = &place;
     value->state = Value::State::Argument;
     value->type = impl.type;
     value->argument = static_cast<uint32_t>(i);
@@ -164,6 +167,8 @@ void bindInputs(Entry &entry, const Recording &recording) {
                               [&](const Recording::Captured &captured) { return captured.value == input; });
     if (found != recording.captured.end()) {
       entry.captured.push_back({i, found->storage});
+    } else if (input->state == Value::State::Variable) {
+      entry.hostReads.push_back({i, input->variable});
     } else {
       entry.inputs.back().data = input->buffer->data;
       entry.constants.push_back(input);
@@ -172,15 +177,18 @@ void bindInputs(Entry &entry, const Recording &recording) {
 }
 
 void compileEntry(FunctionState &function, Entry &entry) {
-  const record::Compiled &compiled = record::compiledFor(entry.graph, function.options.name, function.where);
-  entry.runnable = compiled.runnable;
+  std::shared_ptr<const record::Compiled> compiled =
+      record::compiledFor(entry.graph, function.options.name, function.where);
+  entry.runnable = compiled->runnable;
   entry.report.peak_bytes = entry.runnable->peakBytes();
   entry.program =
       record::toProgram(entry.graph, std::vector<bool>(entry.graph.numbers.size(), false), function.options.name);
   record::Bound bound;
-  record::bindNumbers(entry.graph, compiled, bound);
+  record::bindNumbers(entry.graph, *compiled, bound);
   entry.numbers = std::move(bound.numbers); // moving keeps the addresses
   entry.inputs.insert(entry.inputs.end(), bound.arguments.begin(), bound.arguments.end());
+  if (auto fromHost = record::hostArguments(entry.graph, entry.inputs.size()); !fromHost.empty())
+    entry.fromHost = std::make_unique<record::HostInputs>(*entry.graph.place, std::move(fromHost));
   for (const ValueRef &output : entry.graph.outputs) {
     entry.results.push_back({nullptr, output->type->bytes});
     entry.resultTypes.push_back(output->type);
@@ -199,8 +207,9 @@ void dropNodes(record::Extracted &graph) {
   graph.inputs.clear();
 }
 
-/// What the entry has to do, from what the body recorded and returned.
-void extractEntry(const FunctionState &function, Entry &entry, Recording &recording, const Flat &returned) {
+/// What the entry has to do, from what the body recorded and returned. False where that is the work of several places:
+/// then it has run.
+bool extractEntry(const FunctionState &function, Entry &entry, Recording &recording, const Flat &returned) {
   Results wanted(recording, entry);
   {
     record::EnableGradScope off(false); // reading results records no fences
@@ -208,10 +217,16 @@ void extractEntry(const FunctionState &function, Entry &entry, Recording &record
     wanted.addUpdates();
     wanted.addLeaves(function.options.keep_grads, function.where);
   }
-  entry.graph = record::extract(recording.trace, recording.arguments, std::move(wanted.values));
+  std::vector<record::Place *> places = record::placesOf(recording.trace, wanted.values);
+  if (places.size() > 1) {
+    record::retrace(recording, function.where, "tensors of several devices are computed");
+    return false;
+  }
+  entry.graph = record::extract(recording.trace, recording.arguments, std::move(wanted.values), *places.front());
   for (const record::Node *number : entry.graph.numbers)
     entry.hostNumbers.push_back({*number->number, number->site});
   bindInputs(entry, recording);
+  return true;
 }
 
 Flat begin(Recording &recording, const FunctionState &function, const Flat &arguments) {
@@ -234,20 +249,21 @@ std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &argument
   using Clock = std::chrono::steady_clock;
   auto start = Clock::now();
   auto entry = std::make_unique<Entry>();
-  entry->signature = std::move(signature);
   Recording recording;
   Flat inside = begin(recording, function, arguments);
   RecordingScope scope(recording);
   Flat returned;
   try {
     body.run(body.self, inside, returned);
-    if (recording.retraced) {
+    if (recording.retraced || !extractEntry(function, *entry, recording, returned)) {
+      entry = std::make_unique<Entry>();
+      entry->signature = std::move(signature);
       entry->retraced = true;
-      entry->leaves.push_back({{}, LeafExit::None, recording.demanded, {}, {}});
+      entry->demanded = recording.demanded;
+      entry->cause = recording.cause;
       results = std::move(returned);
       return entry;
     }
-    extractEntry(function, *entry, recording, returned);
     auto traced = Clock::now();
     compileEntry(function, *entry);
     dropNodes(entry->graph);
@@ -262,6 +278,7 @@ std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &argument
   }
   rollBack(recording);
   expire(recording);
+  entry->signature = std::move(signature);
   entry->guards = std::move(recording.guards);
   entry->structure = record::structureEpoch();
   entry->rebinds = record::rebindEpoch();

@@ -2,8 +2,6 @@
 #include "ops/Primitive.h"
 #include "record/Variable.h"
 
-#include <cstring>
-
 namespace dlc::detail {
 
 using record::Value;
@@ -22,8 +20,7 @@ void *argumentAddress(const Tensor &tensor, std::vector<std::shared_ptr<record::
     if (impl.storage->value()->state != Value::State::Variable)
       return data;
     // The entry may write this state; arguments never change under it.
-    copies.push_back(record::Buffer::allocate(impl.type->bytes));
-    std::memcpy(copies.back()->data, data, static_cast<size_t>(impl.type->bytes));
+    copies.push_back(record::copyOf(*impl.storage->variable));
     return copies.back()->data;
   }
   return record::demand(record::valueOf(tensor, where), where);
@@ -40,11 +37,11 @@ bool isFree(const Tensor &tensor) {
          value.buffer.use_count() == 1 && impl.storage->version == 0;
 }
 
-Tensor freshTensor(TypeRef type) {
-  return record::makeTensor(record::concrete(type, record::Buffer::allocate(type->bytes)));
+Tensor freshTensor(TypeRef type, record::Place &place) {
+  return record::makeTensor(record::concrete(type, record::Buffer::allocate(type->bytes, place)));
 }
 
-Tensor &nextOutput(Output &output, TypeRef type) {
+Tensor &nextOutput(Output &output, TypeRef type, record::Place &place) {
   for (size_t tried = 0; tried < output.ring.size() && tried < 4; ++tried) {
     output.next = output.next + 1 < output.ring.size() ? output.next + 1 : 0;
     if (isFree(output.ring[output.next]))
@@ -52,9 +49,9 @@ Tensor &nextOutput(Output &output, TypeRef type) {
   }
   if (output.ring.size() >= 64) { // the user keeps them: a ring would only grow
     output.next = output.next + 1 < output.ring.size() ? output.next + 1 : 0;
-    return output.ring[output.next] = freshTensor(type);
+    return output.ring[output.next] = freshTensor(type, place);
   }
-  output.ring.push_back(freshTensor(type));
+  output.ring.push_back(freshTensor(type, place));
   output.next = output.ring.size() - 1;
   return output.ring.back();
 }
@@ -65,8 +62,7 @@ void saveHeldState(const Entry &entry) {
     Value &state = *variable->state;
     if (state.count.load(std::memory_order_relaxed) <= 2 || !state.external(2))
       continue;
-    state.buffer = record::Buffer::allocate(variable->type->bytes);
-    std::memcpy(state.buffer->data, variable->data(), static_cast<size_t>(variable->type->bytes));
+    state.buffer = record::copyOf(*variable);
     state.state = Value::State::Concrete;
   }
 }
@@ -120,6 +116,9 @@ void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::sou
     entry.inputs[i].data = argumentAddress(arguments[i], copies, where);
   for (const Entry::Capture &captured : entry.captured)
     entry.inputs[captured.input].data = record::demand(*captured.storage, where);
+  for (const Entry::HostNumberRead &read : entry.hostReads)
+    entry.inputs[read.input].data = read.variable->data();
+  record::Place &place = *entry.graph.place;
   // Memory for results that go elsewhere than into a returned tensor.
   std::vector<std::shared_ptr<record::Buffer>> buffers;
   bool hidden = !entry.updates.empty();
@@ -128,7 +127,7 @@ void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::sou
   if (hidden) {
     buffers.resize(entry.results.size());
     for (size_t i = 0; i < buffers.size(); ++i) {
-      buffers[i] = record::Buffer::allocate(entry.results[i].bytes);
+      buffers[i] = record::Buffer::allocate(entry.results[i].bytes, place);
       entry.results[i].data = buffers[i]->data;
     }
   }
@@ -138,14 +137,17 @@ void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::sou
     } else if (output.kind == Output::Handle) {
       results.push(output.handle);
     } else {
-      Tensor &tensor = nextOutput(output, entry.resultTypes[output.index]);
+      Tensor &tensor = nextOutput(output, entry.resultTypes[output.index], place);
       entry.results[output.index].data = tensor.get()->storage->value()->buffer->data;
       results.push(tensor);
     }
   }
   results.statics = entry.outputStatics;
   saveHeldState(entry);
-  record::check(entry.runnable->run(entry.inputs, entry.results), where);
+  std::span<const DlcBuffer> inputs = entry.inputs;
+  if (entry.fromHost)
+    inputs = entry.fromHost->give(inputs, where);
+  record::check(entry.runnable->run(inputs, entry.results), where);
   renewState(entry, where);
   for (const Update &update : entry.updates) {
     ++update.storage->version;

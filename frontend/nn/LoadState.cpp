@@ -1,5 +1,6 @@
 #include "nn/ModuleNode.h"
 #include "ops/Primitive.h"
+#include "record/Transfer.h"
 
 namespace dlc::record {
 
@@ -45,7 +46,7 @@ void loadState(const StateDict &own, const StateDict &given, bool strict, const 
     fail(ErrorKind::State, "load_state_dict: " + text, where);
   for (const auto &[name, tensor] : own)
     if (const Tensor *found = given.find(name))
-      hostWrite(nn::detail::variableOf(tensor), demand(valueOf(*found, where), where), where);
+      hostWrite(nn::detail::variableOf(tensor), readOnHost(*found, where).data, where);
 }
 
 } // namespace dlc::record

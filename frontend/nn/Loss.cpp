@@ -37,7 +37,7 @@ ValueRef rowsOf(ValueRef x, Where where) {
 
 /// Class indices that have a value already are checked here; in a compiled step a bad row does not count.
 void checkIndices(const ValueRef &target, int64_t classes, int64_t ignored, Where where) {
-  if (target->state != record::Value::State::Concrete || target->type->dtype != DType::I64)
+  if (target->state != record::Value::State::Concrete || target->type->dtype != DType::I64 || !target->at().isHost())
     return;
   const auto *indices = static_cast<const int64_t *>(target->buffer->data);
   for (int64_t i = 0; i < target->type->elements; ++i)

@@ -4,6 +4,7 @@
 #include "ops/Primitive.h"
 #include "record/Extract.h"
 #include "record/Recording.h"
+#include "record/Transfer.h"
 
 #include <algorithm>
 #include <map>
@@ -25,9 +26,10 @@ struct CloneMap {
 thread_local CloneMap *cloning = nullptr;
 
 Tensor makeState(const std::shared_ptr<ModuleNode> &node, const std::string &name, trace::TypeRef type,
-                 const std::string &role, const InitialValue &init, uint64_t seed, Where where) {
+                 const std::string &role, const InitialValue &init, uint64_t seed, record::Place &place, Where where) {
   auto variable = std::make_shared<Variable>();
   variable->type = type;
+  variable->place = &place;
   variable->role = role;
   variable->init = init;
   variable->seed = seed;
@@ -36,7 +38,7 @@ Tensor makeState(const std::shared_ptr<ModuleNode> &node, const std::string &nam
     std::shared_ptr<ModuleNode> alive = owner.lock();
     return alive ? alive->path() + name : name;
   };
-  variable->place = [owner = std::weak_ptr(node)](Variable &self) {
+  variable->arrange = [owner = std::weak_ptr(node)](Variable &self) {
     if (std::shared_ptr<ModuleNode> alive = owner.lock())
       nn::detail::placeRoot(alive->root());
     if (!self.segment)
@@ -55,10 +57,10 @@ Tensor copyState(const Tensor &tensor, const std::shared_ptr<ModuleNode> &node, 
   if (copy.defined())
     return copy;
   Variable &from = nn::detail::variableOf(tensor);
-  void *values = record::demand(*tensor.get()->storage, from.where);
-  copy = makeState(node, name, from.type, from.role, from.init, from.seed, from.where);
+  record::HostBytes values = record::readOnHost(*tensor.get()->storage, from.where);
+  copy = makeState(node, name, from.type, from.role, from.init, from.seed, *from.place, from.where);
   if (!from.pristine)
-    record::hostWrite(nn::detail::variableOf(copy), values, from.where);
+    record::hostWrite(nn::detail::variableOf(copy), values.data, from.where);
   copy.requires_grad_(tensor.requires_grad());
   return copy;
 }
@@ -150,11 +152,11 @@ ModuleNode &ModuleNode::root() {
 
 void placeRoot(ModuleNode &root) {
   static std::atomic<int> roots{0};
-  std::map<std::pair<std::string, DType>, std::vector<Variable *>> kinds;
+  std::map<std::tuple<std::string, std::string, DType>, std::vector<Variable *>> kinds;
   root.walk("", [&](ModuleNode &node, const std::string &) {
     auto take = [&](const Tensor &tensor) {
       Variable &variable = variableOf(tensor);
-      auto &list = kinds[{variable.role, variable.type->dtype}];
+      auto &list = kinds[{variable.place->name(), variable.role, variable.type->dtype}];
       if (!variable.segment && std::find(list.begin(), list.end(), &variable) == list.end())
         list.push_back(&variable);
     };
@@ -170,7 +172,8 @@ void placeRoot(ModuleNode &root) {
     int64_t bytes = 0;
     for (Variable *variable : variables)
       bytes += record::aligned(variable->type->bytes);
-    auto segment = record::makeSegment(prefix + kind.first + "." + std::string(name(kind.second)), bytes,
+    const auto &[place, role, dtype] = kind;
+    auto segment = record::makeSegment(prefix + role + "." + std::string(name(dtype)), bytes, *variables.front()->place,
                                        variables.front()->where);
     int64_t offset = 0;
     for (Variable *variable : variables) {
@@ -272,6 +275,25 @@ Module &Module::requires_grad_(bool on) {
   return *this;
 }
 
+Module &Module::to(Device device, Where where) {
+  if (record::recording())
+    fail(ErrorKind::Jit, "to: a module cannot be moved inside a jitted function; move it before the call", where);
+  std::vector<record::Ref<record::Storage>> storages;
+  auto take = [&](const Tensor &tensor) {
+    const record::Ref<record::Storage> &storage = tensor.get()->storage;
+    if (std::find(storages.begin(), storages.end(), storage) == storages.end())
+      storages.push_back(storage);
+  };
+  node->walk("", [&](ModuleNode &part, const std::string &) {
+    for (const auto &[name, parameter] : part.parameters)
+      take(parameter);
+    for (const auto &[name, buffer, persistent] : part.buffers)
+      take(buffer);
+  });
+  record::moveState(storages, device.place(), where);
+  return *this;
+}
+
 void Module::set_name(std::string name) { node->prefix = std::move(name); }
 
 namespace {
@@ -301,14 +323,16 @@ Parameter Module::parameter(const std::string &name, Shape shape, Init init, DTy
   checkName(*node, name, where);
   uint64_t seed = 0;
   InitialValue value = initialValue(init, seed);
-  Parameter made(makeState(node, name, trace::internType(dtype, shape.vec()), "parameter", value, seed, where));
+  Parameter made(makeState(node, name, trace::internType(dtype, shape.vec()), "parameter", value, seed,
+                           record::makersPlace(), where));
   node->parameters.emplace_back(name, made);
   return made;
 }
 
 Parameter Module::parameter(const std::string &name, const Tensor &values, Where where) {
+  DeviceScope scope(values.device());
   Parameter made = parameter(name, values.shape(), {}, values.dtype(), where);
-  record::hostWrite(detail::variableOf(made), record::demand(record::valueOf(values, where), where), where);
+  record::hostWrite(detail::variableOf(made), record::readOnHost(values, where).data, where);
   return made;
 }
 
@@ -317,7 +341,8 @@ Buffer Module::buffer(const std::string &name, Shape shape, Init init, DType dty
   checkName(*node, name, where);
   uint64_t seed = 0;
   InitialValue value = initialValue(init, seed);
-  Buffer made(makeState(node, name, trace::internType(dtype, shape.vec()), "buffer", value, seed, where));
+  Buffer made(makeState(node, name, trace::internType(dtype, shape.vec()), "buffer", value, seed, record::makersPlace(),
+                        where));
   node->buffers.push_back({name, made, options.persistent});
   return made;
 }

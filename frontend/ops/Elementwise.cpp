@@ -76,7 +76,8 @@ Tensor minimum(Arg a, Arg b) { return arithmetic("minimum", "minimum", a, b); }
 Tensor pow(Arg a, Arg b) { return realArithmetic("pow", "pow", a, b); }
 
 Tensor where(Arg condition, Arg a, Arg b) {
-  Arg args[] = {a, b};
+  Arg args[] = {a, b}, all[] = {condition, a, b};
+  record::PlaceScope scope(ops::commonPlace(all));
   ValueRef chosen = ops::cast(ops::valueOf(condition), DType::I1, condition.where);
   std::vector<ValueRef> operands = ops::unify("where", args);
   Ints shape = ops::broadcastShapes("where", chosen->type->shape, operands[0]->type->shape, condition.where);
@@ -106,7 +107,6 @@ Tensor cast(Arg x, DType dtype) { return wrap(ops::cast(ops::valueOf(x), dtype, 
 Tensor Tensor::to(DType dtype, Where where) const {
   return dtype == this->dtype() ? *this : cast(Arg(*this, where), dtype);
 }
-Tensor Tensor::to(Device, Where) const { return *this; }
 Tensor Tensor::pow(Arg exponent) const { return dlc::pow(Arg(*this, exponent.where), exponent); }
 Tensor Tensor::exp(Where where) const { return dlc::exp(Arg(*this, where)); }
 Tensor Tensor::log(Where where) const { return dlc::log(Arg(*this, where)); }

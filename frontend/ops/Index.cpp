@@ -19,15 +19,15 @@ void checkRange(const char *function, const ValueRef &index, int64_t extent, Whe
                    where);
 }
 
-/// Indices of i64 or i32; those that have a value already are checked here. In a compiled step one outside reads NaN
-/// and writes nothing.
+/// Indices of i64 or i32; those that have a value on the cpu already are checked here. In a compiled step one outside
+/// reads NaN and writes nothing.
 ValueRef indexOf(const char *function, const Arg &index, int64_t extent, Where where) {
   ValueRef value = ops::valueOf(index);
   DType dtype = value->type->dtype;
   if (dtype != DType::I64 && dtype != DType::I32)
     record::fail(ErrorKind::Type,
                  std::string(function) + ": expected indices of i64 or i32, got " + trace::str(value->type), where);
-  if (value->state == record::Value::State::Concrete) {
+  if (value->state == record::Value::State::Concrete && value->at().isHost()) {
     if (dtype == DType::I64)
       checkRange<int64_t>(function, value, extent, where);
     else

@@ -220,10 +220,20 @@ ValueRef valueOf(const Arg &arg, std::optional<DType> dtype) {
   return number(arg.number.real, dtype ? *dtype : defaultOf(kindOf(arg.number)), arg.where);
 }
 
+record::Place *commonPlace(std::span<const Arg> args) {
+  record::Place *place = nullptr;
+  for (const Arg &arg : args)
+    if (arg.tensor)
+      if (record::Place &own = record::placeOf(*arg.tensor, arg.where); !own.isHost())
+        place = &own;
+  return place;
+}
+
 std::vector<ValueRef> unify(const char *function, std::span<const Arg> args) {
   for (const Arg &arg : args)
     if (arg.tensor)
       record::implOf(*arg.tensor, arg.where);
+  record::PlaceScope scope(commonPlace(args));
   DType dtype = resultType(args);
   Ints shape;
   bool first = true;

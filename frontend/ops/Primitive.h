@@ -51,6 +51,8 @@ ValueRef dotGeneral(const ValueRef &a, const ValueRef &b, const Ints &lhsBatch, 
 Ints broadcastShapes(const char *function, const Ints &a, const Ints &b, const Line &line);
 /// Element types by kind, as PyTorch's promotion orders them.
 DType promote(DType a, DType b);
+/// Where an operation on these runs if it is not the host; null where all are on the host.
+record::Place *commonPlace(std::span<const Arg> args);
 /// Operands of one dtype and one shape, by PyTorch's promotion and broadcasting.
 std::vector<ValueRef> unify(const char *function, std::span<const Arg> args);
 /// The dtype `unify` would give.

@@ -29,22 +29,48 @@ Tensor makeState(OptimizerState &state, const std::string &kind, const Parameter
   std::shared_ptr<Variable> of = storageOf(parameter).variable;
   auto variable = std::make_shared<Variable>();
   variable->type = of->type;
+  variable->place = of->place;
   variable->role = "optimizer_state";
   variable->where = state.where;
   variable->name = [of, prefix = state.name + "." + kind + "."] { return prefix + of->name(); };
   of->data();
   auto &mirror = state.mirrors[{kind, of->segment.get()}];
   if (!mirror)
-    mirror = record::makeSegment("optimizer_state." + kind + "." + of->segment->name, of->segment->bytes, state.where);
+    mirror = record::makeSegment("optimizer_state." + kind + "." + of->segment->name, of->segment->bytes, *of->place,
+                                 state.where);
   record::placeAt(*variable, mirror, of->offset);
   return record::makeTensor(record::makeVariable(variable));
 }
 
-Tensor makeCounter(const OptimizerState &state, int64_t value) {
+Tensor makeCounter(const OptimizerState &state, int64_t value, record::Place &place) {
   // PyTorch keeps a count a parameter; one that all share is enough until a subset steps alone.
   size_t ordinal = state.counters.size();
   std::string name = state.name + (ordinal ? ".step." + std::to_string(ordinal) : ".step");
-  return record::makeNumber(static_cast<double>(value), DType::I64, "counter", [name] { return name; }, state.where);
+  return record::makeNumber(
+      static_cast<double>(value), DType::I64, "counter", [name] { return name; }, state.where, place);
+}
+
+int64_t countOf(const Tensor &counter, Where where) {
+  Storage &storage = storageOf(counter);
+  if (storage.value()->state != record::Value::State::Variable)
+    return counter.item<int64_t>(where);
+  int64_t count = 0;
+  record::copyBytes(record::Place::host(), &count, *storage.variable->place, storage.variable->data(), sizeof count,
+                    where);
+  return count;
+}
+
+/// A count goes where its parameters are, if those are in one place.
+void moveCounters(OptimizerState &state, Where where) {
+  for (size_t i = 0; i < state.counters.size(); ++i) {
+    std::set<record::Place *> places;
+    for (const auto &[storage, slot] : state.slots)
+      if (slot.counter == i)
+        places.insert(storage->variable->place);
+    record::Ref<Storage> counter(&storageOf(state.counters[i]));
+    if (places.size() == 1 && *places.begin() != counter->variable->place)
+      record::moveState({&counter, 1}, **places.begin(), where);
+  }
 }
 
 /// The count of steps, if the rule wants one: parameters that step without their companions get a copy of their own.
@@ -53,23 +79,28 @@ void splitCounters(OptimizerState &state, const std::set<Storage *> &stepping, W
   for (const auto &[storage, slot] : state.slots)
     if (!stepping.contains(storage))
       mixed.insert(slot.counter);
-  std::map<size_t, size_t> copies;
+  std::map<std::pair<size_t, record::Place *>, size_t> copies;
   for (Storage *storage : stepping) {
     size_t &counter = state.slots.at(storage).counter;
-    if (!mixed.contains(counter))
+    record::Place *place = storage->variable->place;
+    // A count is where the parameters are that it belongs to.
+    if (!mixed.contains(counter) && storageOf(state.counters[counter]).variable->place == place)
       continue;
-    auto [copy, isNew] = copies.try_emplace(counter, state.counters.size());
-    if (isNew) {
-      Tensor &shared = state.counters[counter];
-      int64_t count = 0;
-      if (storageOf(shared).value()->state == record::Value::State::Variable)
-        count = *static_cast<int64_t *>(variableOf(shared).data());
-      else
-        count = shared.item<int64_t>(where);
-      state.counters.push_back(makeCounter(state, count));
-    }
+    auto [copy, isNew] = copies.try_emplace({counter, place}, state.counters.size());
+    if (isNew)
+      state.counters.push_back(makeCounter(state, countOf(state.counters[counter], where), *place));
     counter = copy->second;
   }
+}
+
+/// State tensors follow a parameter that was moved.
+void followParameter(const OptimizerState::Slot &slot, const Storage &parameter, Where where) {
+  std::vector<record::Ref<Storage>> moved;
+  for (const Tensor &tensor : slot.states)
+    if (storageOf(tensor).variable->place != parameter.variable->place)
+      moved.emplace_back(&storageOf(tensor));
+  if (!moved.empty())
+    record::moveState(moved, *parameter.variable->place, where);
 }
 
 struct Stepping {
@@ -127,15 +158,19 @@ void Optimizer::step(Where where) {
     Storage &storage = storageOf(*entry.parameter);
     stepping.insert(&storage);
     auto [slot, isNew] = state->slots.try_emplace(&storage);
-    if (!isNew)
+    if (!isNew) {
+      followParameter(slot->second, storage, where);
       continue;
+    }
     for (const std::string &kind : state->rule.states)
       slot->second.states.push_back(makeState(*state, kind, *entry.parameter));
   }
   std::map<size_t, ValueRef> counts;
   if (state->rule.counts) {
     if (state->counters.empty())
-      state->counters.push_back(makeCounter(*state, 0));
+      state->counters.push_back(makeCounter(*state, 0, *(*stepping.begin())->variable->place));
+    else
+      moveCounters(*state, where);
     splitCounters(*state, stepping, where);
   }
   std::map<const Group *, std::vector<ValueRef>> hyper;
@@ -199,8 +234,12 @@ StateDict Optimizer::state_dict() const {
         const Tensor &tensor = slot->second.states[i];
         result.add(variableOf(tensor).name(), tensor);
       }
-  if (state->rule.counts && state->counters.empty())
-    state->counters.push_back(makeCounter(*state, 0));
+  if (state->rule.counts && state->counters.empty()) {
+    bool any = !state->groups.empty() && !state->groups.front().parameters.empty();
+    record::Place &place =
+        any ? *storageOf(state->groups.front().parameters.front()).variable->place : record::Place::host();
+    state->counters.push_back(makeCounter(*state, 0, place));
+  }
   for (const Tensor &counter : state->counters)
     result.add(variableOf(counter).name(), counter);
   for (const Group &group : state->groups)

@@ -1,4 +1,5 @@
 #include "record/Extract.h"
+#include "record/HostInputs.h"
 #include "record/Recording.h"
 
 #include <algorithm>
@@ -98,6 +99,48 @@ void dropStaleGraphs() {
   }
 }
 
+namespace {
+
+/// Runs what is pending at one place.
+void runAt(Place &place, Trace &trace, std::vector<ValueRef> outputs, const std::source_location &line) {
+  Extracted graph = extract(trace, {}, std::move(outputs), place);
+  std::shared_ptr<const Compiled> compiled = compiledFor(graph, "main", line);
+
+  Bound bound;
+  for (const ValueRef &input : graph.inputs)
+    bound.arguments.push_back({readAddress(*input), input->type->bytes});
+  bindNumbers(graph, *compiled, bound);
+  HostInputs fromHost(place, hostArguments(graph, bound.arguments.size()));
+  std::vector<DlcBuffer> results;
+  std::vector<std::shared_ptr<Buffer>> buffers;
+  for (const ValueRef &output : graph.outputs) {
+    buffers.push_back(Buffer::allocate(output->type->bytes, place));
+    results.push_back({buffers.back()->data, output->type->bytes});
+  }
+  check(compiled->runnable->run(fromHost.give(bound.arguments, line), results), line);
+
+  // Old values of written variables first: their state is about to be another value's.
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    graph.outputs[i]->state = Value::State::Concrete;
+    graph.outputs[i]->place = &place;
+    graph.outputs[i]->variable = nullptr;
+    graph.outputs[i]->buffer = buffers[i];
+  }
+  graph.outputs.clear();
+  std::erase_if(trace.dirty, [&](const Ref<Storage> &storage) {
+    if (storage->variable->place != &place)
+      return false;
+    ValueRef before = storage->variable->state;
+    if (before->state == Value::State::Variable)
+      before->state = Value::State::Expired;
+    storage->variable->pristine = false;
+    adoptState(*storage);
+    return true;
+  });
+}
+
+} // namespace
+
 void cut(const std::source_location &line) {
   Trace &trace = threadState().outside;
   if (trace.empty()) {
@@ -105,44 +148,23 @@ void cut(const std::source_location &line) {
       dropStaleGraphs();
     return;
   }
-  Extracted graph = extract(trace, {}, liveOutputs(trace));
-  const Compiled &compiled = compiledFor(graph, "main", line);
-
-  Bound bound;
-  for (const ValueRef &input : graph.inputs)
-    bound.arguments.push_back({readAddress(*input), input->type->bytes});
-  bindNumbers(graph, compiled, bound);
-  std::vector<DlcBuffer> results;
-  std::vector<std::shared_ptr<Buffer>> buffers;
-  for (const ValueRef &output : graph.outputs) {
-    buffers.push_back(Buffer::allocate(output->type->bytes));
-    results.push_back({buffers.back()->data, output->type->bytes});
+  std::vector<ValueRef> outputs = liveOutputs(trace);
+  bool stale = !trace.dirty.empty();
+  // The host last: it may write numbers that other places read.
+  std::vector<Place *> places = placesOf(trace, outputs);
+  for (Place *place : places) {
+    std::vector<ValueRef> own;
+    for (ValueRef &output : outputs)
+      if (output && &output->at() == place)
+        own.push_back(std::move(output));
+    runAt(*place, trace, std::move(own), line);
   }
-  check(compiled.runnable->run(bound.arguments, results), line);
-
-  // Old values of written variables first: their state is about to be another value's.
-  std::vector<Ref<Storage>> dirty = std::move(trace.dirty);
-  trace.dirty.clear();
-  bool stale = std::exchange(trace.leafWritten, false) || !dirty.empty();
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    graph.outputs[i]->state = Value::State::Concrete;
-    graph.outputs[i]->variable = nullptr;
-    graph.outputs[i]->buffer = buffers[i];
-  }
-  std::vector<Ref<Node>> nodes(graph.nodes.begin(), graph.nodes.end());
+  stale |= std::exchange(trace.leafWritten, false);
+  std::vector<Ref<Node>> nodes;
   for (Node *node = trace.first, *after; node; node = after) {
     after = node->after;
-    if (node->visit != graph.visit)
-      nodes.emplace_back(node); // nothing live depends on it
+    nodes.emplace_back(node);
     unlink(*node);
-  }
-  graph.outputs.clear();
-  for (const Ref<Storage> &storage : dirty) {
-    ValueRef before = storage->variable->state;
-    if (before->state == Value::State::Variable)
-      before->state = Value::State::Expired;
-    storage->variable->pristine = false;
-    adoptState(*storage);
   }
   settle(nodes);
   if (stale)

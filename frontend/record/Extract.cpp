@@ -18,10 +18,15 @@ uint64_t nextVisit() {
 /// Collects in two sweeps: backwards what is needed, forwards the numbers.
 class Extractor {
 public:
-  Extractor(Trace &trace, Extracted &graph) : trace(trace), graph(graph), visit(nextVisit()) { graph.visit = visit; }
+  Extractor(Trace &trace, Extracted &graph) : trace(trace), graph(graph), visit(nextVisit()) {
+    graph.visit = visit;
+    for (const Ref<Storage> &storage : trace.dirty)
+      if (storage->variable->place == graph.place)
+        dirty.push_back(storage);
+  }
 
   void run(std::span<const ValueRef> arguments) {
-    for (const Ref<Storage> &storage : trace.dirty)
+    for (const Ref<Storage> &storage : dirty)
       need(*storage->value());
     for (const ValueRef &output : graph.outputs)
       need(*output);
@@ -39,7 +44,7 @@ public:
       for (const ValueRef &operand : node->operands)
         read(*operand);
     }
-    for (const Ref<Storage> &storage : trace.dirty) {
+    for (const Ref<Storage> &storage : dirty) {
       size_t index = variable(storage->variable);
       graph.written[index] = storage->value();
       read(*storage->value());
@@ -67,7 +72,7 @@ private:
   }
 
   void read(Value &value) {
-    if (value.state == Value::State::Variable) {
+    if (graph.readsAsVariable(value)) {
       variable(value.variable);
     } else if (value.state != Value::State::Pending && value.visit != visit) {
       value.visit = visit;
@@ -96,6 +101,7 @@ private:
   void word(const void *pointer) { graph.key.push_back(reinterpret_cast<uintptr_t>(pointer)); }
 
   void makeKey() {
+    word(graph.place);
     word(graph.inputs.size());
     for (const ValueRef &input : graph.inputs)
       word(input->type);
@@ -118,15 +124,12 @@ private:
       word(numberOf(*output));
   }
 
-public:
-  static uint64_t numberOf(const Value &value) {
-    return value.state == Value::State::Variable ? value.variable->number : value.number;
-  }
+  uint64_t numberOf(const Value &value) const { return graph.numberOf(value); }
 
-private:
   Trace &trace;
   Extracted &graph;
   uint64_t visit;
+  std::vector<Ref<Storage>> dirty;
   std::unordered_map<Variable *, size_t> indices;
 };
 
@@ -142,7 +145,7 @@ struct KeyHash {
 /// All programs compiled for one structure; the variables are kept so that their addresses stay theirs.
 struct CacheEntry {
   std::vector<std::shared_ptr<Variable>> variables;
-  std::vector<std::unique_ptr<Compiled>> variants;
+  std::vector<std::shared_ptr<const Compiled>> variants;
 };
 
 std::vector<double> numbersOf(const Extracted &graph) {
@@ -157,11 +160,30 @@ bool sameBits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bi
 
 } // namespace
 
-Extracted extract(Trace &trace, std::span<const ValueRef> arguments, std::vector<ValueRef> outputs) {
+Extracted extract(Trace &trace, std::span<const ValueRef> arguments, std::vector<ValueRef> outputs, Place &place) {
   Extracted graph;
+  graph.place = &place;
   graph.outputs = std::move(outputs);
   Extractor(trace, graph).run(arguments);
   return graph;
+}
+
+std::vector<Place *> placesOf(const Trace &trace, std::span<const ValueRef> outputs) {
+  std::vector<Place *> places;
+  bool host = false;
+  auto add = [&](Place *place) {
+    if (place->isHost())
+      host = true;
+    else if (std::find(places.begin(), places.end(), place) == places.end())
+      places.push_back(place);
+  };
+  for (const ValueRef &output : outputs)
+    add(&output->at());
+  for (const Ref<Storage> &storage : trace.dirty)
+    add(storage->variable->place);
+  if (host || places.empty())
+    places.push_back(&Place::host());
+  return places;
 }
 
 std::string initText(const Variable &variable) {
@@ -206,7 +228,7 @@ trace::Program toProgram(const Extracted &graph, const std::vector<bool> &asRunt
     }
     trace::ProgramStep step{node->op, node->attributes, {}, node->types, node->site};
     for (const ValueRef &operand : node->operands)
-      step.operands.push_back(renumbered[Extractor::numberOf(*operand)]);
+      step.operands.push_back(renumbered[graph.numberOf(*operand)]);
     for (size_t i = 0; i < node->types.size(); ++i)
       renumbered.push_back(next++);
     program.steps.push_back(std::move(step));
@@ -222,19 +244,42 @@ trace::Program toProgram(const Extracted &graph, const std::vector<bool> &asRunt
                            variable.offset,
                            {}};
     if (graph.written[i])
-      use.written = renumbered[Extractor::numberOf(*graph.written[i])];
+      use.written = renumbered[graph.numberOf(*graph.written[i])];
     program.variables.push_back(std::move(use));
   }
   for (const ValueRef &output : graph.outputs)
-    program.outputs.push_back(renumbered[Extractor::numberOf(*output)]);
+    program.outputs.push_back(renumbered[graph.numberOf(*output)]);
   return program;
 }
 
-const Compiled &compiledFor(const Extracted &graph, const std::string &name, const std::source_location &line) {
-  static std::mutex mutex;
-  static std::unordered_map<std::vector<uint64_t>, CacheEntry, KeyHash> cache;
-  std::lock_guard lock(mutex);
-  CacheEntry &entry = cache[graph.key];
+namespace {
+struct Cache {
+  std::mutex mutex;
+  std::unordered_map<std::vector<uint64_t>, CacheEntry, KeyHash> entries;
+};
+Cache &cache() {
+  static Cache &instance = *new Cache; // state of static tensors is in it
+  return instance;
+}
+} // namespace
+
+void forgetUnreachable() {
+  std::vector<CacheEntry> gone; // dies after the lock is free
+  std::lock_guard lock(cache().mutex);
+  std::erase_if(cache().entries, [&](auto &item) {
+    for (const auto &variable : item.second.variables)
+      if (!variable->storage) {
+        gone.push_back(std::move(item.second));
+        return true;
+      }
+    return false;
+  });
+}
+
+std::shared_ptr<const Compiled> compiledFor(const Extracted &graph, const std::string &name,
+                                            const std::source_location &line) {
+  std::lock_guard lock(cache().mutex);
+  CacheEntry &entry = cache().entries[graph.key];
   std::vector<double> numbers = numbersOf(graph);
   std::vector<bool> asRuntime(numbers.size(), false);
   for (const auto &variant : entry.variants) {
@@ -245,16 +290,16 @@ const Compiled &compiledFor(const Extracted &graph, const std::string &name, con
         asRuntime[i] = true;
       }
     if (fits)
-      return *variant;
+      return variant;
     for (size_t i = 0; i < numbers.size(); ++i)
       asRuntime[i] = asRuntime[i] || variant->asRuntime[i];
   }
-  auto runnable = trace::compile(toProgram(graph, asRuntime, name), session());
+  auto runnable = trace::compile(toProgram(graph, asRuntime, name), graph.place->session());
   check(runnable.status(), line);
   entry.variables = graph.variables;
   entry.variants.push_back(
-      std::make_unique<Compiled>(Compiled{std::move(numbers), std::move(asRuntime), runnable.take()}));
-  return *entry.variants.back();
+      std::make_shared<const Compiled>(Compiled{std::move(numbers), std::move(asRuntime), runnable.take()}));
+  return entry.variants.back();
 }
 
 void storeNumber(double number, DType dtype, void *to) {
@@ -284,6 +329,16 @@ void bindNumbers(const Extracted &graph, const Compiled &compiled, Bound &bound)
     storeNumber(*graph.numbers[i]->number, type->dtype, bound.numbers.emplace_back().data());
     bound.arguments.push_back({bound.numbers.back().data(), type->bytes});
   }
+}
+
+std::vector<size_t> hostArguments(const Extracted &graph, size_t arguments) {
+  std::vector<size_t> list;
+  if (graph.place->isHost())
+    return list;
+  for (size_t i = 0; i < arguments; ++i)
+    if (i >= graph.inputs.size() || graph.inputs[i]->place->isHost())
+      list.push_back(i);
+  return list;
 }
 
 } // namespace dlc::record

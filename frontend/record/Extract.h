@@ -22,11 +22,22 @@ struct Extracted {
   std::vector<uint64_t> key;
   /// Mark of the nodes that are needed.
   uint64_t visit = 0;
+  /// Where it runs. Inputs live there or are numbers of the host.
+  Place *place = nullptr;
+
+  /// Whether the value is read as a variable of this program, not given as an input.
+  bool readsAsVariable(const Value &value) const {
+    return value.state == Value::State::Variable && value.variable->place == place;
+  }
+  uint32_t numberOf(const Value &value) const { return readsAsVariable(value) ? value.variable->number : value.number; }
 };
 
-/// What is needed for the outputs and for the new values of the dirty variables. `arguments` come first among the
-/// inputs, used or not.
-Extracted extract(Trace &trace, std::span<const ValueRef> arguments, std::vector<ValueRef> outputs);
+/// What is needed at the place for the outputs and for the new values of its dirty variables. `arguments` come first
+/// among the inputs, used or not.
+Extracted extract(Trace &trace, std::span<const ValueRef> arguments, std::vector<ValueRef> outputs, Place &place);
+
+/// The places of the outputs and of the dirty variables, the host last; the host alone where there are none.
+std::vector<Place *> placesOf(const Trace &trace, std::span<const ValueRef> outputs);
 
 /// The program; numbers[i] becomes an input after the others where asRuntime[i].
 trace::Program toProgram(const Extracted &graph, const std::vector<bool> &asRuntime, const std::string &name);
@@ -37,8 +48,11 @@ struct Compiled {
   std::vector<bool> asRuntime;
   std::shared_ptr<trace::Runnable> runnable;
 };
+/// Forgets programs of state that has moved or is gone; the memory of that state goes with them.
+void forgetUnreachable();
 /// From the cache, or compiled now. Other numbers than before compile once more, with those as run-time inputs.
-const Compiled &compiledFor(const Extracted &graph, const std::string &name, const std::source_location &line);
+std::shared_ptr<const Compiled> compiledFor(const Extracted &graph, const std::string &name,
+                                            const std::source_location &line);
 
 /// Initial value in MLIR syntax.
 std::string initText(const Variable &variable);
@@ -49,6 +63,8 @@ struct Bound {
   std::vector<std::array<char, 8>> numbers;
 };
 void bindNumbers(const Extracted &graph, const Compiled &compiled, Bound &bound);
+/// Which of the arguments a program elsewhere than on the host gets from the host; empty for the host's own.
+std::vector<size_t> hostArguments(const Extracted &graph, size_t arguments);
 /// Writes the number as an element.
 void storeNumber(double number, DType dtype, void *to);
 

@@ -74,13 +74,15 @@ std::vector<ValueRef> recordAll(OpRef op, AttributesRef attributes, std::span<co
                                 const std::source_location &line, TypeRef result) {
   static const OpRef stop = trace::internOp("dl.stop_gradient");
   static const AttributesRef none = trace::Attributes().intern();
+  Place *place = placeOf(op, operands, line);
   Trace &trace = currentTrace();
   if (!trace.recording && !threadState().whole && trace.nodes >= 10000) // rule (c)
     cut(line);
   std::vector<TypeRef> types;
-  bool needsGradient = false, severed = false;
+  bool needsGradient = false, severed = false, floating = place && place->isHost();
   for (const ValueRef &operand : operands) {
     checkReadable(*operand, trace, line);
+    floating = floating && isAnywhere(*operand);
     types.push_back(operand->type);
     needsGradient |= operand->requiresGrad;
     severed |= operand->requiresGrad || operand->severed;
@@ -110,6 +112,8 @@ std::vector<ValueRef> recordAll(OpRef op, AttributesRef attributes, std::span<co
   for (TypeRef type : node->types) {
     Value *value = new Value;
     value->type = type;
+    value->place = place;
+    value->floating = floating && type->shape.empty();
     value->node = counted;
     value->result = static_cast<uint16_t>(results.size());
     value->requiresGrad = needsGradient && isFloat(type);

@@ -74,13 +74,14 @@ void noteRebound(Impl &impl) {
     rebinds.fetch_add(1, std::memory_order_relaxed);
 }
 
-void retrace(Recording &now, const std::source_location &line) {
+void retrace(Recording &now, const std::source_location &line, const char *cause) {
   if (now.fullgraph)
     fail(ErrorKind::Jit,
          "jit: a value is needed while recording " + now.name +
              ", which asks for one graph; return the tensor, or use where, cond, while_loop",
          line);
   now.demanded = locate(line);
+  now.cause = cause;
   now.retraced = true;
   if (now.checking)
     fail(ErrorKind::Jit, "jit: a value is needed while checking " + now.name, line);

@@ -67,6 +67,8 @@ struct Recording {
   /// A value was demanded: the recording became an ordinary trace.
   bool retraced = false;
   Site demanded;
+  /// What demanded it: "item() needs a value".
+  const char *cause = "";
   bool fullgraph = false;
   /// Nothing may run: demanding a value ends the body.
   bool checking = false;

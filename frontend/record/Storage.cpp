@@ -56,4 +56,8 @@ Impl &implOf(const Tensor &tensor, const std::source_location &where) {
   return *tensor.get();
 }
 
+Place &placeOf(const Tensor &tensor, const std::source_location &where) {
+  return implOf(tensor, where).storage->value()->at();
+}
+
 } // namespace dlc::record

@@ -16,7 +16,7 @@ struct Leaf {
   std::optional<Site> spent;
 };
 
-/// What views share: the current value and how often it changed.
+/// What views share: the current value and how often it changed. Its place stays, unless state is moved.
 struct Storage : Counted {
   explicit Storage(ValueRef value);
   ~Storage();
@@ -69,10 +69,13 @@ Tensor makeTensor(ValueRef value);
 Tensor makeTensor(Ref<Storage> storage);
 /// The impl; an Error when the handle is empty.
 Impl &implOf(const Tensor &tensor, const std::source_location &where);
+/// Where the tensor lives.
+Place &placeOf(const Tensor &tensor, const std::source_location &where);
 /// The value now, views replayed, ready to be an operand.
 ValueRef valueOf(const Tensor &tensor, const std::source_location &where);
-/// The view of a concrete base without recording anything: its memory, or a copy if its elements are scattered.
-ValueRef viewOnHost(const Impl &view);
+/// The view of a concrete base without recording anything: its memory, or a copy if its elements are scattered. Null
+/// where they are scattered and not on the host.
+ValueRef viewInPlace(const Impl &view, const std::source_location &where);
 /// In-place write: through a view the base changes.
 void write(const Tensor &tensor, ValueRef value, const char *name, const std::source_location &where);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "record/Fault.h"
 #include "record/Storage.h"
 
 #include <mutex>
@@ -33,17 +34,39 @@ struct ThreadState {
   /// While positive, recording alone cuts nothing: a graph is being recorded that must run as a whole.
   int whole = 0;
   const trace::Scope *scope = nullptr;
+  /// Where numbers and scalars of the host go that are computed with; null: they stay.
+  Place *place = nullptr;
+  /// Where new tensors go; null: the host.
+  Place *makers = nullptr;
 };
 ThreadState &threadState();
+
+/// While it lives, what this thread computes from numbers and scalars of the host alone is computed at the place; null
+/// changes nothing.
+struct PlaceScope {
+  explicit PlaceScope(Place *place) : before(threadState().place) {
+    if (place)
+      threadState().place = place;
+  }
+  ~PlaceScope() { threadState().place = before; }
+  PlaceScope(const PlaceScope &) = delete;
+  PlaceScope &operator=(const PlaceScope &) = delete;
+  Place *before;
+};
+
+/// The place where new tensors of this thread go.
+inline Place &makersPlace() { return threadState().makers ? *threadState().makers : Place::host(); }
+
+/// Where an operation on the values runs; an Error when they are in two places. Scalars of the host go with any
+/// other: pending ones that no other place can compute run now.
+Place *placeOf(OpRef op, std::span<const ValueRef> operands, const std::source_location &line);
+/// Whether any program can have the value as it is.
+bool isAnywhere(const Value &value);
 
 inline bool gradEnabled() { return threadState().gradEnabled; }
 
 /// `line` with the module calls around it; a line in dlc's own files is replaced by the innermost caller's.
 Site locate(const std::source_location &line);
-[[noreturn]] void fail(ErrorKind kind, const std::string &message, const std::source_location &line);
-[[noreturn]] void fail(ErrorKind kind, const std::string &message, const Site &site);
-void check(const Status &status, const std::source_location &line);
-void remark(const std::string &text, const Site &site);
 /// "model.cpp:12".
 std::string brief(const Site &site);
 
@@ -63,8 +86,8 @@ void noteNode(int change);
 void listKept(Value &value);
 void unlistKept(Value &value);
 
-/// A value is demanded inside a recording: the function is traced at every call from now on.
-void retrace(Recording &recording, const std::source_location &line);
+/// A value is demanded inside a recording: the function is traced at every call from now on. `cause` says why.
+void retrace(Recording &recording, const std::source_location &line, const char *cause = "item() needs a value");
 
 ValueRef concrete(TypeRef type, std::shared_ptr<Buffer> buffer);
 
@@ -72,7 +95,7 @@ ValueRef concrete(TypeRef type, std::shared_ptr<Buffer> buffer);
 void cut(const std::source_location &line);
 /// Graphs that read what has been overwritten can never be differentiated: forgets them.
 void dropStaleGraphs();
-/// The value's memory, running what is needed; for variables that of the arena.
+/// The value's memory in its place, running what is needed; for variables that of the arena.
 void *demand(const ValueRef &value, const std::source_location &line);
 void *demand(Storage &storage, const std::source_location &line);
 /// Nodes alive in the process, for tests of growth.

@@ -3,8 +3,6 @@
 #include "record/Storage.h"
 #include "record/Trace.h"
 
-#include <cstdlib>
-
 namespace dlc::record {
 
 namespace {
@@ -18,10 +16,9 @@ Buffer::~Buffer() {
     release();
 }
 
-std::shared_ptr<Buffer> Buffer::allocate(int64_t bytes) {
-  int64_t rounded = (bytes + 63) / 64 * 64;
-  void *data = std::aligned_alloc(64, rounded ? rounded : 64);
-  return std::make_shared<Buffer>(data, bytes, [data] { std::free(data); });
+std::shared_ptr<Buffer> Buffer::allocate(int64_t bytes, Place &place) {
+  void *data = place.allocate(bytes, std::source_location::current());
+  return std::make_shared<Buffer>(data, bytes, [data, bytes, &place] { place.release(data, bytes); }, place);
 }
 
 void forgetNode(Value &value) {
@@ -66,6 +63,7 @@ ValueRef concrete(TypeRef type, std::shared_ptr<Buffer> buffer) {
   ValueRef value(new Value);
   value->state = Value::State::Concrete;
   value->type = type;
+  value->place = buffer->place;
   value->buffer = std::move(buffer);
   return value;
 }

@@ -2,6 +2,7 @@
 
 #include "dlc/runtime/Status.h"
 #include "record/Counted.h"
+#include "record/Place.h"
 #include "trace/Program.h"
 
 #include <functional>
@@ -17,17 +18,18 @@ using trace::OpRef;
 using trace::Site;
 using trace::TypeRef;
 
-/// Memory of a concrete value, 64-byte aligned if it is our own.
+/// Memory of a concrete value, 64-byte aligned if it is our own. Only the host's may be read through `data`.
 struct Buffer {
   void *data = nullptr;
   int64_t bytes = 0;
   std::function<void()> release;
+  Place *place;
 
-  Buffer(void *data, int64_t bytes, std::function<void()> release)
-      : data(data), bytes(bytes), release(std::move(release)) {}
+  Buffer(void *data, int64_t bytes, std::function<void()> release, Place &place = Place::host())
+      : data(data), bytes(bytes), release(std::move(release)), place(&place) {}
   Buffer(const Buffer &) = delete;
   ~Buffer();
-  static std::shared_ptr<Buffer> allocate(int64_t bytes);
+  static std::shared_ptr<Buffer> allocate(int64_t bytes, Place &place = Place::host());
 };
 
 struct Node;
@@ -37,7 +39,7 @@ struct Variable;
 
 /// Why a graph can no longer be differentiated.
 struct Obstacle {
-  enum Kind { Used, Overwritten } kind;
+  enum Kind { Used, Overwritten, Copied } kind;
   std::string name;
   Site site;
   Site read;
@@ -57,11 +59,15 @@ struct Value : Counted {
   bool requiresGrad = false;
   /// A value that needs a gradient went in, and no derivative may come out.
   bool severed = false;
+  /// Pending, and computed from nothing but numbers and scalars of the host: a program of any place can compute it.
+  bool floating = false;
   uint16_t result = 0;
   uint32_t argument = 0;
   /// Counts that recorded nodes hold; any further one is somebody who may ask for the value.
   uint32_t uses = 0;
   TypeRef type = nullptr;
+  /// Where it lives; null: computed from nothing but numbers of the program text, so in any program that wants it.
+  Place *place = nullptr;
   Ref<Node> node;
   std::shared_ptr<Buffer> buffer;
   std::shared_ptr<Variable> variable;
@@ -74,6 +80,10 @@ struct Value : Counted {
   /// Listed among the values whose graph is kept for a later backward().
   bool kept = false;
 
+  /// The place that users see.
+  Place &at() const { return place ? *place : Place::host(); }
+  /// One number of the host, which goes with tensors of any place.
+  bool isHostScalar() const { return place && place->isHost() && type->shape.empty(); }
   bool external(uint32_t known = 0) const { return count.load(std::memory_order_relaxed) > uses + known; }
 };
 using ValueRef = Ref<Value>;

@@ -3,7 +3,6 @@
 #include "record/Extract.h"
 #include "record/Recording.h"
 
-#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -45,16 +44,8 @@ uint64_t nextRandomOffset(uint64_t &seed) {
   return generator().next++;
 }
 
-Session &session() {
-  static Session *instance = [] {
-    auto created = Session::create();
-    check(created.status(), std::source_location::current());
-    return created.take().release(); // lives as long as any static tensor
-  }();
-  return *instance;
-}
-
-std::shared_ptr<const Segment> makeSegment(const std::string &name, int64_t bytes, const std::source_location &where) {
+std::shared_ptr<const Segment> makeSegment(const std::string &name, int64_t bytes, Place &place,
+                                           const std::source_location &where) {
   static std::mutex mutex;
   static std::map<std::string, int> taken;
   std::lock_guard lock(mutex);
@@ -62,17 +53,28 @@ std::shared_ptr<const Segment> makeSegment(const std::string &name, int64_t byte
   int before = taken[name]++;
   segment->name = before ? name + "." + std::to_string(before) : name;
   segment->bytes = aligned(std::max<int64_t>(bytes, 1));
-  check(session().reserve(segment->name, segment->bytes), where);
-  segment->base = session().arena(segment->name);
+  segment->base = place.makeArena(segment->name, segment->bytes, where);
+  segment->place = &place;
   return segment;
+}
+
+Segment::~Segment() {
+  if (place)
+    place->dropArena(name, bytes);
 }
 
 void placeAt(Variable &variable, std::shared_ptr<const Segment> segment, int64_t offset) {
   variable.segment = std::move(segment);
   variable.offset = offset;
-  check(fill(variable.segment->base + offset, variable.type->dtype, variable.type->elements, variable.init,
-             variable.seed),
-        variable.where);
+  const trace::TensorType &type = *variable.type;
+  char *memory = variable.segment->base + offset;
+  if (variable.place->isHost()) {
+    check(fill(memory, type.dtype, type.elements, variable.init, variable.seed), variable.where);
+    return;
+  }
+  auto values = Buffer::allocate(type.bytes);
+  check(fill(values->data, type.dtype, type.elements, variable.init, variable.seed), variable.where);
+  copyBytes(*variable.place, memory, Place::host(), values->data, type.bytes, variable.where);
 }
 
 void placeAlone(Variable &variable) {
@@ -80,7 +82,7 @@ void placeAlone(Variable &variable) {
   if (variable.type->bytes > poolBytes / 8) {
     placeAt(variable,
             makeSegment(variable.role + "." + std::string(name(variable.type->dtype)), variable.type->bytes,
-                        variable.where),
+                        *variable.place, variable.where),
             0);
     return;
   }
@@ -89,20 +91,20 @@ void placeAlone(Variable &variable) {
     int64_t used = 0;
   };
   static std::mutex mutex;
-  static std::map<std::string, Pool> pools;
+  static auto &pools = *new std::map<std::pair<std::string, Place *>, Pool>; // states of static tensors outlive it
   std::lock_guard lock(mutex);
   std::string kind = "small." + variable.role + "." + std::string(name(variable.type->dtype));
-  Pool &pool = pools[kind];
+  Pool &pool = pools[{kind, variable.place}];
   int64_t bytes = aligned(variable.type->bytes);
   if (!pool.segment || pool.used + bytes > pool.segment->bytes)
-    pool = {makeSegment(kind, poolBytes, variable.where), 0};
+    pool = {makeSegment(kind, poolBytes, *variable.place, variable.where), 0};
   placeAt(variable, pool.segment, pool.used);
   pool.used += bytes;
 }
 
 void *Variable::data() {
   if (!segment)
-    place ? place(*this) : placeAlone(*this);
+    arrange ? arrange(*this) : placeAlone(*this);
   return segment->base + offset;
 }
 
@@ -110,6 +112,7 @@ ValueRef stateValue(const std::shared_ptr<Variable> &variable) {
   ValueRef value(new Value);
   value->state = Value::State::Variable;
   value->type = variable->type;
+  value->place = variable->place;
   value->variable = variable;
   return value;
 }
@@ -134,11 +137,16 @@ Ref<Storage> makeVariable(std::shared_ptr<Variable> variable) {
   return storage;
 }
 
+std::shared_ptr<Buffer> copyOf(Variable &variable) {
+  auto buffer = Buffer::allocate(variable.type->bytes, *variable.place);
+  copyBytes(*variable.place, buffer->data, *variable.place, variable.data(), variable.type->bytes, variable.where);
+  return buffer;
+}
+
 bool keepOldValue(Variable &variable, const ValueRef &before) {
   if (!before->external(3)) // the variable, its storage, the caller
     return false;
-  before->buffer = Buffer::allocate(variable.type->bytes);
-  std::memcpy(before->buffer->data, variable.data(), static_cast<size_t>(variable.type->bytes));
+  before->buffer = copyOf(variable);
   before->state = Value::State::Concrete;
   return true;
 }
@@ -152,7 +160,7 @@ void hostWrite(Variable &variable, const void *data, const std::source_location 
   if (!keepOldValue(variable, before))
     before->state = Value::State::Expired;
   before->obstacle = std::make_unique<Obstacle>(Obstacle{Obstacle::Overwritten, variable.name(), locate(where), {}});
-  std::memcpy(memory, data, static_cast<size_t>(variable.type->bytes));
+  copyBytes(*variable.place, memory, Place::host(), data, variable.type->bytes, where);
   variable.pristine = false;
   if (variable.storage) {
     ++variable.storage->version;
@@ -162,9 +170,10 @@ void hostWrite(Variable &variable, const void *data, const std::source_location 
 }
 
 Tensor makeNumber(double value, DType dtype, const std::string &role, std::function<std::string()> name,
-                  const std::source_location &where) {
+                  const std::source_location &where, Place &place) {
   auto variable = std::make_shared<Variable>();
   variable->type = trace::internType(dtype, {});
+  variable->place = &place;
   variable->role = role;
   variable->init = {.kind = InitialValue::Kind::Constant, .a = value};
   variable->name = std::move(name);

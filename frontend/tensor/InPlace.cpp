@@ -10,6 +10,10 @@ namespace {
 /// `value` in the tensor's dtype and shape, as PyTorch's in-place operations want it.
 ValueRef fitted(const Tensor &self, const Arg &value, const char *name) {
   trace::TypeRef type = record::implOf(self, value.where).type;
+  record::Place &place = record::placeOf(self, value.where);
+  if (value.tensor && &record::placeOf(*value.tensor, value.where) != &place)
+    return fitted(self, Arg(value.tensor->to(Device(place), value.where), value.where), name);
+  record::PlaceScope scope(&place);
   ValueRef result = ops::valueOf(value, value.tensor ? std::optional<DType>() : type->dtype);
   if (ops::broadcastShapes(name, type->shape, result->type->shape, value.where) != type->shape)
     record::fail(ErrorKind::Type,
@@ -21,6 +25,7 @@ ValueRef fitted(const Tensor &self, const Arg &value, const char *name) {
 
 Tensor &update(Tensor &self, const char *op, const char *name, const Arg &other) {
   Arg args[] = {Arg(self, other.where), other};
+  record::PlaceScope scope(&record::placeOf(self, other.where));
   DType dtype = ops::resultType(args), own = self.dtype();
   if (ops::isFloat(dtype) != ops::isFloat(own) && !ops::isFloat(own))
     record::fail(ErrorKind::Type,

@@ -1,5 +1,6 @@
 #include "ops/Primitive.h"
 #include "record/Recording.h"
+#include "record/Transfer.h"
 #include "record/Variable.h"
 
 #include <algorithm>
@@ -11,11 +12,6 @@ using record::fail;
 using record::Impl;
 using record::implOf;
 using record::Ref;
-
-Device::Device(const std::string &text, Where where) {
-  if (text != "cpu" && text != "cpu:0")
-    fail(ErrorKind::Value, "device " + text + " is not available; there is cpu:0", where);
-}
 
 int64_t Shape::numel() const {
   int64_t product = 1;
@@ -107,6 +103,11 @@ const void *Tensor::read(DType dtype, Where where) const {
     fail(ErrorKind::Type,
          "data: the tensor is " + std::string(name(self.type->dtype)) + ", asked for as " + std::string(name(dtype)),
          where);
+  if (record::Place &place = record::placeOf(*this, where); !place.isHost())
+    fail(ErrorKind::Device,
+         "data: the tensor is on " + place.name() +
+             ", whose memory the host cannot read; copy it with .to(\"cpu\"), to_vector() or item()",
+         where);
   if (self.chain.empty())
     return record::demand(*self.storage, where);
   // A strided view is computed once and kept with the handle.
@@ -150,7 +151,7 @@ double Tensor::itemNumber(Where where) const {
   Impl &self = implOf(*this, where);
   if (self.type->elements != 1)
     fail(ErrorKind::Value, "item: expected one element, got shape " + trace::str(self.type->shape), where);
-  return convertElement<double>(read(self.type->dtype, where), self.type->dtype, 0);
+  return convertElement<double>(record::readOnHost(*this, where).data, self.type->dtype, 0);
 }
 
 template <typename T>
@@ -160,11 +161,11 @@ std::span<const T> Tensor::data(Where where) const {
 
 template <typename T>
 std::vector<T> Tensor::to_vector(Where where) const {
-  const void *data = read(dtype(), where);
+  record::HostBytes bytes = record::readOnHost(*this, where);
   std::vector<T> elements;
   elements.reserve(static_cast<size_t>(numel()));
   for (int64_t i = 0; i < numel(); ++i)
-    elements.push_back(convertElement<T>(data, dtype(), i));
+    elements.push_back(convertElement<T>(bytes.data, dtype(), i));
   return elements;
 }
 
@@ -176,7 +177,7 @@ Tensor tensor(std::span<const T> values, Shape shape, Where where) {
          where);
   auto buffer = record::Buffer::allocate(type->bytes);
   std::memcpy(buffer->data, values.data(), values.size_bytes());
-  return record::makeTensor(record::concrete(type, std::move(buffer)));
+  return record::makeTensor(record::transfer(record::concrete(type, std::move(buffer)), record::makersPlace(), where));
 }
 
 #define DLC_ELEMENT(T)                                                                                                 \

@@ -75,8 +75,11 @@ ValueRef valueOf(const Tensor &tensor, const std::source_location &where) {
       fits = self.cached->state != Value::State::Concrete;
     // Which part of a data set a view shows is no fact of the graph: it would compile anew for each.
     bool outside = base->state == Value::State::Concrete && !threadState().recording;
-    if (!fits && outside && (!base->requiresGrad || !gradEnabled())) {
-      self.cached = viewOnHost(self);
+    ValueRef inPlace;
+    if (!fits && outside && (!base->requiresGrad || !gradEnabled()))
+      inPlace = viewInPlace(self, where);
+    if (inPlace) {
+      self.cached = std::move(inPlace);
       self.cachedBase = base;
     } else if (!fits) {
       for (const ViewStep &step : self.chain)
@@ -141,6 +144,13 @@ void write(const Tensor &tensor, ValueRef value, const char *name, const std::so
              ", which requires a gradient; wrap it in dlc::NoGrad",
          where);
   noteRead(storage, where);
+  Place &place = storage.value()->at();
+  if (&value->at() != &place)
+    fail(ErrorKind::Device,
+         std::string(name) + ": the tensor is on " + place.name() + ", the value on " + value->at().name() +
+             "; move it with .to(\"" + place.name() + "\")",
+         where);
+  PlaceScope scope(&place);
   std::vector<ValueRef> before{storage.value()};
   for (size_t i = 0; i + 1 < self.chain.size(); ++i)
     before.push_back(apply(self.chain[i], before.back(), where));

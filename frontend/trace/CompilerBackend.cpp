@@ -11,7 +11,8 @@ namespace dlc::trace {
 
 namespace {
 
-StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const Program> programs) {
+StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const Program> programs,
+                                                                 const std::string &target) {
   std::lock_guard lock(context().lock);
   auto module = build(programs);
   if (!module.ok())
@@ -20,7 +21,9 @@ StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const
   ScopedDiagnosticHandler collect(&context().mlir, [&](Diagnostic &diagnostic) {
     llvm::raw_string_ostream(message) << diagnostic.getLocation() << ": " << diagnostic << "\n";
   });
-  auto compiled = codegen::compileModule(**module, {});
+  codegen::CompileOptions options;
+  options.targets = {target};
+  auto compiled = codegen::compileModule(**module, options);
   if (!compiled.ok())
     return Status(compiled.status().code(), message + compiled.status().message());
   return compiled;
@@ -30,7 +33,7 @@ class CompiledRunnable : public Runnable {
 public:
   explicit CompiledRunnable(std::shared_ptr<Session::Program> program) : program(std::move(program)) {}
   Status run(std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) override {
-    return program->call(0, arguments, results);
+    return program->callOnDevice(0, arguments, results);
   }
   int64_t peakBytes() const override { return program->executable().manifest().entries.front().peak; }
 
@@ -41,7 +44,7 @@ private:
 class CompilerBackend : public Backend {
 public:
   StatusOr<std::shared_ptr<Runnable>> compile(const Program &program, Session &session) override {
-    auto compiled = compileModule({&program, 1});
+    auto compiled = compileModule({&program, 1}, session.device().id().kind);
     if (!compiled.ok())
       return compiled.status();
     auto executable = (*compiled)->load();
@@ -62,7 +65,7 @@ Backend &compilerBackend() {
 }
 
 Status writeArtifact(std::span<const Program> entries, const std::string &path) {
-  auto compiled = compileModule(entries);
+  auto compiled = compileModule(entries, "cpu");
   return compiled.ok() ? (*compiled)->writeArtifact(path) : compiled.status();
 }
 

@@ -14,7 +14,8 @@ namespace dlc::trace {
 class Runnable {
 public:
   virtual ~Runnable() = default;
-  /// Arguments and results by position, each of the exact size. One thread at a time.
+  /// Arguments and results by position, each of the exact size, in memory of the session's device. Elsewhere than on
+  /// the cpu the results are there for all work given to the session from then on. One thread at a time.
   virtual Status run(std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) = 0;
   /// Bytes of the planned activation memory.
   virtual int64_t peakBytes() const { return 0; }
@@ -24,6 +25,7 @@ public:
 class Backend {
 public:
   virtual ~Backend() = default;
+  /// For the session's device.
   virtual StatusOr<std::shared_ptr<Runnable>> compile(const Program &program, Session &session) = 0;
 };
 

@@ -82,6 +82,12 @@ Status Session::reserve(const std::string &name, int64_t bytes) {
   return {};
 }
 
+void Session::release(std::string_view name) {
+  std::lock_guard guard(lock);
+  if (auto found = arenas.find(name); found != arenas.end())
+    arenas.erase(found); // freeing waits for the device's work
+}
+
 char *Session::arena(std::string_view name) const {
   auto found = arenas.find(name);
   return found == arenas.end() ? nullptr : found->second.base();

@@ -138,6 +138,9 @@ public:
   void zero_grad() const;
   /// Freezes (false) or trains (true) all parameters.
   Module &requires_grad_(bool on = true);
+  /// Moves parameters, their gradients and buffers to the device. Handles stay valid, so an optimizer may be made
+  /// before or after; its state follows at its next step. Jitted functions compile anew. Not inside a jitted function.
+  Module &to(Device device, Where where = Where::current());
   /// A prefix of all names, for programs with several models.
   void set_name(std::string name);
 

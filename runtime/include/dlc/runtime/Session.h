@@ -66,6 +66,9 @@ public:
   /// Makes sure an arena of that name and size exists, so that executables attached later can share it.
   Status reserve(const std::string &arena, int64_t bytes);
 
+  /// Gives an arena's memory back, after the calls so far. No program that was bound to it may be called again.
+  void release(std::string_view arena);
+
   /// Who gives variables their first values: the session, when an executable first names one, or the caller, who knows
   /// arenas only.
   enum class State { Start, Given };

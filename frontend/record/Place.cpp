@@ -1,0 +1,180 @@
+#include "record/Place.h"
+
+#include "dlc/runtime/Session.h"
+#include "record/Fault.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace dlc::record {
+
+struct Place::Device {
+  runtime::Device *opened = nullptr;
+  std::once_flag once;
+  std::unique_ptr<Session> session;
+  /// Every block taken from the device, waiting ones too.
+  std::map<void *, runtime::Arena> blocks;
+};
+
+namespace {
+struct Places {
+  std::mutex mutex;
+  std::map<DeviceId, Place *> byId;
+};
+Places &places() {
+  static Places &instance = *new Places; // tensors in static memory may outlive everything else
+  return instance;
+}
+
+/// Blocks that can stand for each other have one size.
+int64_t blockBytes(int64_t bytes) {
+  int64_t unit = bytes <= 1 << 20 ? 512 : 64 << 10;
+  return std::max(bytes + unit - 1, unit) / unit * unit;
+}
+} // namespace
+
+Place::Place(std::string name, bool isHost) : name_(std::move(name)), isHost_(isHost), device_(new Device) {}
+Place::~Place() = default;
+
+Place &Place::host() {
+  static Place &instance = *new Place("cpu", true);
+  return instance;
+}
+
+Place &Place::find(const std::string &text, const std::source_location &where) {
+  auto stop = [&](const Status &status) { fail(ErrorKind::Device, status.message(), where); };
+  StatusOr<DeviceId> id = DeviceId::parse(text);
+  if (!id.ok())
+    stop(id.status());
+  if (*id == DeviceId())
+    return host();
+  std::lock_guard guard(places().mutex);
+  if (auto known = places().byId.find(*id); known != places().byId.end())
+    return *known->second;
+  StatusOr<runtime::Device *> device = runtime::Device::open(*id);
+  if (!device.ok())
+    stop(device.status());
+  Place *place = new Place(id->str(), false);
+  place->device_->opened = *device;
+  places().byId.emplace(*id, place);
+  return *place;
+}
+
+int Place::count(const std::string &kind) {
+  for (const runtime::Device::Kind &each : runtime::Device::kinds())
+    if (each.name == kind)
+      return each.count;
+  return 0;
+}
+
+std::vector<Place *> Place::open() {
+  std::vector<Place *> list{&host()};
+  std::lock_guard guard(places().mutex);
+  for (const auto &[id, place] : places().byId)
+    list.push_back(place);
+  return list;
+}
+
+Session &Place::session() {
+  std::call_once(device_->once, [&] {
+    StatusOr<DeviceId> id = DeviceId::parse(name_);
+    auto created = Session::create({.device = *id});
+    check(created.status(), std::source_location::current());
+    device_->session = created.take();
+    device_->opened = &device_->session->device();
+  });
+  return *device_->session;
+}
+
+void Place::note(int64_t bytes) {
+  int64_t now = used.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  for (int64_t most = peak.load(std::memory_order_relaxed); now > most && !peak.compare_exchange_weak(most, now);)
+    continue;
+}
+
+void *Place::allocate(int64_t bytes, const std::source_location &where) {
+  if (isHost_) {
+    int64_t rounded = (bytes + 63) / 64 * 64;
+    note(bytes);
+    blocksUsed.fetch_add(bytes, std::memory_order_relaxed);
+    return std::aligned_alloc(64, static_cast<size_t>(rounded ? rounded : 64));
+  }
+  int64_t size = blockBytes(bytes);
+  std::lock_guard guard(lock);
+  if (auto waiting = free.find(size); waiting != free.end() && !waiting->second.empty()) {
+    void *block = waiting->second.back();
+    waiting->second.pop_back();
+    note(bytes);
+    return block;
+  }
+  StatusOr<runtime::Arena> arena = device_->opened->allocate("tensors", size);
+  if (!arena.ok() && arena.status().code() == StatusCode::LimitExceeded && dropWaiting())
+    arena = device_->opened->allocate("tensors", size);
+  if (!arena.ok())
+    fail(ErrorKind::Device, arena.status().message(), where);
+  void *block = arena->base();
+  device_->blocks.emplace(block, arena.take());
+  note(bytes);
+  return block;
+}
+
+void Place::release(void *data, int64_t bytes) {
+  note(-bytes);
+  if (isHost_) {
+    blocksUsed.fetch_sub(bytes, std::memory_order_relaxed);
+    std::free(data);
+    return;
+  }
+  // Whoever takes it next puts its work behind what still uses it now.
+  std::lock_guard guard(lock);
+  free[blockBytes(bytes)].push_back(data);
+}
+
+bool Place::dropWaiting() {
+  bool any = false;
+  for (const auto &[size, blocks] : free)
+    for (void *block : blocks)
+      any |= device_->blocks.erase(block) > 0;
+  free.clear();
+  return any;
+}
+
+void Place::releaseUnused() {
+  std::lock_guard guard(lock);
+  dropWaiting();
+}
+
+char *Place::makeArena(const std::string &name, int64_t bytes, const std::source_location &where) {
+  check(session().reserve(name, bytes), where);
+  note(bytes);
+  return session().arena(name);
+}
+
+void Place::dropArena(const std::string &name, int64_t bytes) {
+  note(-bytes);
+  session().release(name);
+}
+
+PlaceMemory Place::memory() { return {used, session().device().memoryStats().reserved + blocksUsed, peak}; }
+
+void copyBytes(Place &to, void *target, Place &from, const void *source, int64_t bytes,
+               const std::source_location &where) {
+  if (bytes == 0)
+    return;
+  if (to.isHost() && from.isHost()) {
+    std::memcpy(target, source, static_cast<size_t>(bytes));
+  } else if (to.isHost()) {
+    check(from.session().download(target, source, bytes), where);
+  } else if (from.isHost()) {
+    check(to.session().upload(target, source, bytes), where);
+  } else if (&to == &from) {
+    check(to.session().stream().copy(target, source, bytes), where);
+  } else {
+    std::vector<char> between(static_cast<size_t>(bytes));
+    check(from.session().download(between.data(), source, bytes), where);
+    check(to.session().upload(target, between.data(), bytes), where);
+  }
+}
+
+} // namespace dlc::record
