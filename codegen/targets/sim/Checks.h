@@ -10,6 +10,6 @@ Status insertAccessChecks(llvm::Function &function, ServiceCalls &services);
 
 /// The same for one range; nothing for the thread's own memory and for constants.
 void insertAccessCheck(llvm::Instruction &before, ServiceCalls &services, DlcSimAccess access, llvm::Value *pointer,
-                       llvm::Value *bytes);
+                       llvm::Value *bytes, llvm::Align alignment);
 
 } // namespace dlc::codegen

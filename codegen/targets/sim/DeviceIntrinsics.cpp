@@ -54,8 +54,9 @@ private:
   }
   llvm::Value *number(uint32_t value) { return builder.getInt32(value); }
   llvm::Value *argument(unsigned i) { return call.getArgOperand(i); }
-  llvm::Constant *checkedSite(DlcSimAccess access, llvm::Value *pointer) {
-    return checked ? services.site(call, access, pointer) : llvm::ConstantPointerNull::get(builder.getPtrTy());
+  llvm::Constant *checkedSite(DlcSimAccess access, llvm::Value *pointer, uint32_t alignment) {
+    return checked ? services.site(call, access, pointer, llvm::Align(alignment))
+                   : llvm::ConstantPointerNull::get(builder.getPtrTy());
   }
   void storeWords(llvm::Value *memory, llvm::ArrayRef<llvm::Value *> values) {
     for (auto [i, value] : llvm::enumerate(values))
@@ -220,10 +221,10 @@ bool Replacement::replaceCopy() {
     llvm::Value *to = argument(0), *from = argument(1);
     llvm::Value *sourceBytes = call.arg_size() > 2 ? argument(2) : number(bytes);
     if (checked)
-      insertAccessCheck(call, services, DLC_SIM_LOAD, from, sourceBytes);
+      insertAccessCheck(call, services, DLC_SIM_LOAD, from, sourceBytes, llvm::Align(bytes));
     return become(
         services.call(builder, offsetof(DlcSimApi, copyAsync), none,
-                      {checkedSite(DLC_SIM_STORE, to), generic(to), generic(from), number(bytes), sourceBytes}));
+                      {checkedSite(DLC_SIM_STORE, to, bytes), generic(to), generic(from), number(bytes), sourceBytes}));
   }
   return false;
 }
@@ -244,8 +245,9 @@ bool Replacement::replaceMatrixLoad() {
   if (shape == std::end(shapes))
     return false;
   llvm::Value *out = services.words(shape->count), *row = argument(0);
-  services.call(builder, offsetof(DlcSimApi, loadMatrix), builder.getVoidTy(),
-                {checkedSite(DLC_SIM_LOAD, row), out, generic(row), number(shape->count), number(shape->transposed)});
+  services.call(
+      builder, offsetof(DlcSimApi, loadMatrix), builder.getVoidTy(),
+      {checkedSite(DLC_SIM_LOAD, row, 16), out, generic(row), number(shape->count), number(shape->transposed)});
   return become(builder.CreateLoad(call.getType(), out));
 }
 

@@ -91,7 +91,8 @@ llvm::Value *ServiceCalls::call(llvm::IRBuilderBase &builder, size_t offset, llv
   return builder.CreateCall(llvm::FunctionType::get(result, types, false), function, all);
 }
 
-llvm::Constant *ServiceCalls::site(const llvm::Instruction &at, DlcSimAccess access, const llvm::Value *pointer) {
+llvm::Constant *ServiceCalls::site(const llvm::Instruction &at, DlcSimAccess access, const llvm::Value *pointer,
+                                   llvm::Align alignment) {
   llvm::Module &module = *function_.getParent();
   llvm::IRBuilder<> builder(module.getContext());
   llvm::Constant *none = llvm::ConstantPointerNull::get(builder.getPtrTy());
@@ -108,13 +109,13 @@ llvm::Constant *ServiceCalls::site(const llvm::Instruction &at, DlcSimAccess acc
                    : from.kind == Provenance::Private ? DLC_SIM_CONSTANT
                                                       : DLC_SIM_GLOBAL;
   const llvm::DILocation *line = at.getDebugLoc();
-  static_assert(offsetof(DlcSimSite, line) == 8 && offsetof(DlcSimSite, operand) == 24 &&
+  static_assert(offsetof(DlcSimSite, line) == 8 && offsetof(DlcSimSite, alignment) == 28 &&
                 offsetof(DlcSimSite, variable) == 32 && sizeof(DlcSimSite) == 56);
   llvm::Constant *value = llvm::ConstantStruct::getAnon(
       {text(line ? line->getFilename() : ""), builder.getInt32(line ? line->getLine() : 0),
        builder.getInt32(line ? line->getColumn() : 0), builder.getInt32(access), builder.getInt32(space),
-       builder.getInt32(uint32_t(from.operand)), text(from.variable ? from.variable->getName() : ""),
-       builder.getInt64(offset), builder.getInt64(bytes)});
+       builder.getInt32(uint32_t(from.operand)), builder.getInt32(uint32_t(alignment.value())),
+       text(from.variable ? from.variable->getName() : ""), builder.getInt64(offset), builder.getInt64(bytes)});
   // Not mergeable: two barriers of one line are two sites.
   return new llvm::GlobalVariable(module, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value, "site");
 }

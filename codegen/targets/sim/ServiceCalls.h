@@ -26,7 +26,8 @@ public:
 
   /// A constant DlcSimSite for an access through `pointer`, at the instruction's line; without a pointer, for a
   /// barrier.
-  llvm::Constant *site(const llvm::Instruction &at, DlcSimAccess access, const llvm::Value *pointer);
+  llvm::Constant *site(const llvm::Instruction &at, DlcSimAccess access, const llvm::Value *pointer,
+                       llvm::Align alignment = {});
 
 private:
   llvm::Value *load(llvm::IRBuilderBase &builder, llvm::Value *base, size_t offset, llvm::Type *type);

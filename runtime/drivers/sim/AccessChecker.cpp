@@ -164,6 +164,12 @@ std::string AccessChecker::describeOutside(const Place &place) const {
          count(place.extent, "byte") + "; check the index and the guard of the last threads";
 }
 
+std::string AccessChecker::describeUnaligned(const Place &place) const {
+  return verb(place.site->access) + count(place.bytes, "byte") + " at offset " + std::to_string(place.offset) + " of " +
+         nameOf(place) + ", an address that is no multiple of " + std::to_string(place.site->alignment) +
+         "; use narrower accesses, or check the index";
+}
+
 std::string AccessChecker::describeWrong(const SimThread &thread, const Place &place, uint64_t byte) const {
   std::string what =
       verb(place.site->access) + ("offset " + std::to_string(place.offset + int64_t(byte))) + " of " + nameOf(place);
@@ -192,6 +198,10 @@ void AccessChecker::access(SimThread &thread, const DlcSimSite &site, const void
   bool known = locate(site, static_cast<const char *>(pointer), place);
   if (!known || isOutside(place)) {
     block_->report(thread, describeOutside(place) + describeSite(&site));
+    SimBlock::abandon(thread);
+  }
+  if (reinterpret_cast<uintptr_t>(pointer) & (site.alignment - 1)) {
+    block_->report(thread, describeUnaligned(place) + describeSite(&site));
     SimBlock::abandon(thread);
   }
   if (place.operand >= 0 && site.access != DLC_SIM_LOAD && operands_[place.operand].access == SimAccess::Read) {

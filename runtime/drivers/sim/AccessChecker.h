@@ -61,6 +61,7 @@ private:
   std::string nameOf(const Place &place) const;
   std::string nameOf(const AccessStamp &stamp, uint32_t block) const;
   std::string describeOutside(const Place &place) const;
+  std::string describeUnaligned(const Place &place) const;
   std::string describeWrong(const SimThread &thread, const Place &place, uint64_t byte) const;
 
   AccessClock clock_;

@@ -28,6 +28,7 @@ typedef struct DlcSimSite {
   uint32_t line, column;
   uint32_t access, space; /* DlcSimAccess, DlcSimSpace */
   int32_t operand;        /* global: the kernel operand the pointer derives from, or -1 */
+  uint32_t alignment;     /* the address must be a multiple of; a power of two */
   const char *variable;   /* shared: the variable the pointer derives from, or null */
   uint64_t offset, bytes; /* shared: where that variable lies in the block's memory */
 } DlcSimSite;

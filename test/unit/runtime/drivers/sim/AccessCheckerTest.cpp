@@ -13,10 +13,10 @@ using testing::HasSubstr;
 namespace {
 
 constexpr DlcSimSite globalSite(DlcSimAccess access, int operand) {
-  return {"model.py", 7, 3, access, DLC_SIM_GLOBAL, operand, nullptr, 0, 0};
+  return {"model.py", 7, 3, access, DLC_SIM_GLOBAL, operand, 4, nullptr, 0, 0};
 }
 constexpr DlcSimSite sharedSite(DlcSimAccess access) {
-  return {"model.py", 9, 1, access, DLC_SIM_SHARED, -1, "tile", 64, 128};
+  return {"model.py", 9, 1, access, DLC_SIM_SHARED, -1, 4, "tile", 64, 128};
 }
 constexpr DlcSimSite kLoad0 = globalSite(DLC_SIM_LOAD, 0), kLoadAny = globalSite(DLC_SIM_LOAD, -1);
 constexpr DlcSimSite kStore0 = globalSite(DLC_SIM_STORE, 0), kUpdate0 = globalSite(DLC_SIM_ATOMIC, 0);
@@ -70,6 +70,16 @@ TEST(AccessChecker, PointersOfUnknownOrigin) {
 void storeOwn(void *const *pointers) {
   DlcSimThread *self = simServices()->self();
   simServices()->access(self, &kStore0, element(pointers, index(self) % 32), 4);
+}
+
+void loadUnaligned(void *const *pointers) {
+  DlcSimThread *self = simServices()->self();
+  simServices()->access(self, &kLoad0, reinterpret_cast<char *>(element(pointers, 3)) + 2, 4);
+}
+
+TEST(AccessChecker, Alignment) {
+  EXPECT_THAT(run(loadUnaligned, 1, 1).message(),
+              HasSubstr("reads 4 bytes at offset 14 of operand 0, an address that is no multiple of 4"));
 }
 
 TEST(AccessChecker, TwoBlocksWriteOnePlace) {

@@ -1,0 +1,4 @@
+func.func @f(%a: tensor<70x50xf32>, %b: tensor<50x90xf32>) -> tensor<70x90xf32> attributes {dl.entry} {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<70x50xf32>, tensor<50x90xf32>) -> tensor<70x90xf32>
+  return %y : tensor<70x90xf32>
+}
