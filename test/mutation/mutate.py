@@ -34,9 +34,19 @@ def no_barrier(nth):
     return lambda text: replace_nth(text, r"gpu\.barrier", "", nth)
 
 
-def loose_bound(nth):
-    """One element too many is let through."""
-    return lambda text: replace_nth(text, r"cmpi (s|u)lt", r"cmpi \1le", nth)
+def loose_bound(bound):
+    """One element too many is let through, at every comparison with a bound."""
+    def change(text):
+        changed, count = re.subn(rf"cmpi (s|u)lt, (%\S+), (%c{bound}_i\d+\w*) :", r"cmpi \1le, \2, \3 :", text)
+        if not count:
+            raise SystemExit(f"expects comparisons with {bound} in the kernel; bring the mutants up to date")
+        return changed
+    return change
+
+
+def tight_bound(nth):
+    """The last element is not let through."""
+    return lambda text: replace_nth(text, r"cmpi (s|u)le", r"cmpi \1lt", nth)
 
 
 def no_bound(nth):
@@ -66,27 +76,27 @@ def constant(old, new, nth=0):
 KINDS = {
     "pointwise": (0, {
         "no guard of the last threads": no_bound(0),
-        "guard lets one element more through": loose_bound(0),
+        "guard lets one element more through": loose_bound(1003),
         "writes the next element": shifted_store(0),
         "blocks overlap": constant(256, 255),
     }),
     "transpose": (0, {
         "no barrier between writing and reading the tile": no_barrier(0),
-        "tile written past the last column": loose_bound(1),
-        "result written past the last row": loose_bound(-2),
+        "columns past the last": loose_bound(97),
+        "rows past the last": loose_bound(70),
         "tiles overlap": constant(32, 31),
         "pitch of the tile too small": constant(33, 31),
     }),
     "warp_row": (0, {
         "lanes reduced over half the warp": constant(16, 0, 1),
-        "mask of the last lanes": loose_bound(0),
+        "mask of the last lanes": loose_bound(75),
         "rows overlap": constant(300, 299),
     }),
     "block_row": (0, {
         "no barrier before the maximum is read": no_barrier(0),
         "no barrier before the sum is read": no_barrier(1),
         "every lane writes the warp's maximum": everyone(0),
-        "mask of the last threads": loose_bound(0),
+        "mask of the last threads": loose_bound(3001),
         "writes the next element": shifted_store(-1),
     }),
     "chunked_row": (0, {
@@ -94,7 +104,7 @@ KINDS = {
         "no barrier in the second launch": no_barrier(1),
         "every thread writes the part's sum": everyone(1),
         "the last part is forgotten": constant(10, 9),
-        "mask of the last part": loose_bound(0),
+        "mask of the last part": loose_bound(40003),
     }),
     "column": (0, {
         "no barrier before the parts are added": no_barrier(0),
@@ -105,26 +115,36 @@ KINDS = {
     "matmul": (0, {
         "no barrier after the first tile": no_barrier(0),
         "no barrier after the next tile": no_barrier(1),
-        "a row too many": loose_bound(0),
-        "result written past the last row": loose_bound(-1),
+        "rows past the last": loose_bound(70),
+        "columns past the last": loose_bound(90),
+        "k past the last": loose_bound(50),
         "a step of k forgotten": constant(4, 3, 2),
     }),
     "conv": (0, {
         "no barrier after the first tile": no_barrier(0),
         "no barrier after the next tile": no_barrier(1),
-        "window reaches past the last row": loose_bound(1),
-        "an output too many": loose_bound(-1),
+        "a filter too many": loose_bound(7),
+        "window reaches past the last column": loose_bound(11),
+        "an output too many": loose_bound(198),
+        "writes the next element": shifted_store(0),
     }),
     "pool": (0, {
         "no guard of the last threads": no_bound(0),
-        "window reaches past the last column": loose_bound(1),
+        "window reaches past the last column": loose_bound(13),
         "writes the next element": shifted_store(0),
     }),
     "scatter": (9, {
-        "writes the next element": shifted_store(0),
+        "no guard of the last threads": no_bound(0),
+        "writes the next element": shifted_store(-1),
     }),
     "attention": (0, {
-        "writes the next element": shifted_store(0),
+        "no barrier before a block of keys is overwritten": no_barrier(0),
+        "no barrier before the scores": no_barrier(1),
+        "no barrier before the values overwrite the keys": no_barrier(2),
+        "no barrier before the values are read": no_barrier(3),
+        "rows past the last": loose_bound(70),
+        "the mask hides a row's own key": tight_bound(0),
+        "writes the next element": shifted_store(-1),
     }),
 }
 
