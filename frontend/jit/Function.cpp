@@ -60,8 +60,9 @@ JitReport Function::report(size_t entry, Where where) const {
 namespace {
 
 bool fits(const Signature &signature, const Flat &arguments) {
-  if (signature.types.size() != arguments.size() || signature.gradEnabled != record::gradEnabled() ||
-      signature.makers != record::threadState().makers || signature.statics != arguments.statics)
+  const record::ThreadState &thread = record::threadState();
+  if (signature.types.size() != arguments.size() || signature.gradEnabled != thread.gradEnabled ||
+      signature.makers != thread.makers || signature.statics != arguments.statics)
     return false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const record::Impl *impl = arguments[i].get();

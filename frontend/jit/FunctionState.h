@@ -51,10 +51,7 @@ struct Entry {
   Signature signature;
   uint64_t structure = 0, rebinds = 0;
   std::vector<record::Guard> guards;
-  /// Traced at every call: where it was found while recording, and why.
   bool retraced = false;
-  record::Site demanded;
-  const char *cause = "";
   JitReport report;
 
   record::Extracted graph; // without nodes; inputs and variables stay alive
@@ -70,15 +67,7 @@ struct Entry {
   };
   std::vector<Capture> captured;
   std::vector<record::ValueRef> constants;
-  /// Numbers of the host's state that a program elsewhere reads.
-  struct HostNumberRead {
-    size_t input;
-    std::shared_ptr<record::Variable> variable;
-  };
-  std::vector<HostNumberRead> hostReads;
   std::vector<std::array<char, 8>> numbers;
-  /// Set where the program runs elsewhere than on the host and wants arguments from there.
-  std::unique_ptr<record::HostInputs> fromHost;
 
   /// Calls so far, the recorded one included.
   uint64_t calls = 1;
@@ -94,6 +83,18 @@ struct Entry {
   std::vector<int64_t> outputStatics;
   std::vector<Update> updates;
   std::vector<LeafExit> leaves;
+
+  /// Numbers of the host's state that a program elsewhere reads.
+  struct HostNumberRead {
+    size_t input;
+    std::shared_ptr<record::Variable> variable;
+  };
+  std::vector<HostNumberRead> hostReads;
+  /// Set where the program runs elsewhere than on the host and wants arguments from there.
+  std::unique_ptr<record::HostInputs> fromHost;
+  /// Where it was found that the function is traced at every call, and why.
+  record::Site demanded;
+  const char *cause = "";
 };
 
 struct FunctionState {

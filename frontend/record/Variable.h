@@ -26,7 +26,6 @@ using Placement = std::function<void(Variable &)>;
 /// State that lives across runs. Its identity is its storage.
 struct Variable {
   TypeRef type = nullptr;
-  Place *place = &Place::host();
   std::string role; // MLIR spelling: parameter, buffer, optimizer_state, hyper, counter
   InitialValue init;
   uint64_t seed = 0;
@@ -39,6 +38,7 @@ struct Variable {
   /// What the arena holds; the storage's value differs while a write is pending.
   ValueRef state;
   std::source_location where;
+  Place *place = &Place::host();
   /// Neither a step nor the host has written since it was filled with `init`.
   bool pristine = true;
   /// Its tensor lives in another place now, in a variable of its own.

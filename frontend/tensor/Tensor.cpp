@@ -151,6 +151,9 @@ double Tensor::itemNumber(Where where) const {
   Impl &self = implOf(*this, where);
   if (self.type->elements != 1)
     fail(ErrorKind::Value, "item: expected one element, got shape " + trace::str(self.type->shape), where);
+  // A loss is read at every step: nothing is counted or copied on the way.
+  if (self.chain.empty() && self.storage->value()->at().isHost())
+    return convertElement<double>(record::demand(*self.storage, where), self.type->dtype, 0);
   return convertElement<double>(record::readOnHost(*this, where).data, self.type->dtype, 0);
 }
 
