@@ -1,7 +1,8 @@
 // Pointwise groups. Neighbouring dims that every operand walks as one are merged; a thread computes V consecutive
-// elements of the innermost merged dim, V the widest vector that divides it:
+// elements of the innermost merged dim, V the widest vector that divides it, or that fits where there is but one dim:
 //
 //   thread t of 256 * blocks:  if (t < elements / V)  results[t * V + 0…V) = body(t * V + 0…V)
+//                              else if (t < elements / V + elements mod V)  one element of the rest
 //
 // Where an operand lies contiguous along another dim than the results, a block of 32 x 8 threads copies a tile of
 // 32 x 32 of it to shared memory with neighbouring threads along that dim, and evaluates with them along the last one:
@@ -43,6 +44,8 @@ private:
   LogicalResult analyse();
   void findTransposed(const AccessCollector &accesses);
   void emitFlat();
+  void emitVectors(ElementScope &root, Value thread, Value live, int64_t first, int64_t count, int64_t vector,
+                   int64_t base);
   void emitTiled();
   void fillTiles(ElementScope &root, AffineExpr block);
   SmallVector<AffineExpr> indexOf(const TransposedRead &read, ArrayRef<AffineExpr> index);
@@ -65,14 +68,6 @@ private:
 };
 
 } // namespace
-
-// The widest vector of a group, of 16 bytes at most, that divides `extent` elements.
-static int64_t vectorFor(GpuKernelBuilder &kernel, dl::GroupOp group, int64_t extent) {
-  int64_t width = lanesOf(kernel, group);
-  while (width > 1 && extent % width)
-    width /= 2;
-  return width;
-}
 
 // Everything is evaluated before the first store: a result may be written over an input.
 void PointwiseEmitter::storeResults(ElementScope &lanes, ArrayRef<AffineExpr> index) {
@@ -145,26 +140,45 @@ void PointwiseEmitter::findTransposed(const AccessCollector &accesses) {
   }
 }
 
+// Thread `thread` of [first, first + count) computes `vector` elements from `base` on.
+void PointwiseEmitter::emitVectors(ElementScope &root, Value thread, Value live, int64_t first, int64_t count,
+                                   int64_t vector, int64_t base) {
+  emitIf(root, live, {}, [&]() -> SmallVector<Value> {
+    ElementScope scope(root);
+    AffineExpr number = scope.bind(plus(thread, -first), 0, count - 1);
+    ElementScope lanes(scope, Lane{vector > 1 ? vector : 0});
+    AffineExpr position = number * vector + base;
+    if (vector > 1)
+      position = position + lanes.getLaneDim();
+    storeResults(lanes, space.delinearize(domain, space.simplify(position)));
+    return {};
+  });
+}
+
 void PointwiseEmitter::emitFlat() {
-  int64_t vector = vectorFor(kernel, group, extents.back()), count = product(extents) / vector;
+  int64_t elements = product(extents), vector = lanesOf(kernel, group);
+  // A single loop may have a rest; rows of several are whole vectors.
+  while (vector > 1 && (extents.size() == 1 ? vector > elements : extents.back() % vector != 0))
+    vector /= 2;
+  int64_t whole = elements / vector, rest = elements % vector, count = whole + rest;
   int64_t block = std::min<int64_t>(blockThreads, llvm::alignTo(count, warpSize));
   kernel.launch(blocksFor(count, block), {block, 1, 1}, [&] {
     ElementScope root(kernel, space);
     AffineExpr number =
         root.bind(kernel.blockId(), 0, (count - 1) / block) * block + root.bind(kernel.threadId(), 0, block - 1);
     Value thread = root.index(space.simplify(number)), live;
-    if (count % block)
-      live = arith::CmpIOp::create(kernel.getBuilder(), kernel.getLoc(), arith::CmpIPredicate::slt, thread,
-                                   root.i64(count));
-    emitIf(root, live, {}, [&]() -> SmallVector<Value> {
-      ElementScope scope(root);
-      AffineExpr position = scope.bind(thread, 0, count - 1) * vector;
-      ElementScope lanes(scope, Lane{vector > 1 ? vector : 0});
-      if (vector > 1)
-        position = position + lanes.getLaneDim();
-      storeResults(lanes, space.delinearize(domain, space.simplify(position)));
-      return {};
-    });
+    auto compare = [&](arith::CmpIPredicate predicate, int64_t bound) -> Value {
+      return arith::CmpIOp::create(kernel.getBuilder(), kernel.getLoc(), predicate, thread, root.i64(bound));
+    };
+    if (rest || count % block)
+      live = compare(arith::CmpIPredicate::slt, whole);
+    emitVectors(root, thread, live, 0, whole, vector, 0);
+    if (!rest)
+      return;
+    Value inRest =
+        arith::AndIOp::create(kernel.getBuilder(), kernel.getLoc(), compare(arith::CmpIPredicate::sge, whole),
+                              compare(arith::CmpIPredicate::slt, count));
+    emitVectors(root, thread, inRest, whole, rest, 1, whole * vector);
   });
 }
 

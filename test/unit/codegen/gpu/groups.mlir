@@ -524,3 +524,27 @@ func.func @in_place_scalar(%a0: tensor<50xf32>, %a1: tensor<f32>) -> tensor<f32>
   }
   return %r : tensor<f32>
 }
+
+func.func @pointwise_rest(%a0: tensor<1031xf32>) -> tensor<1031xf32> {
+  %r = dl.group kind(pointwise) [1031] (%x = %a0 : tensor<1031xf32>) -> tensor<1031xf32> attributes {in_place = array<i64: 0>} {
+    %1 = dl.exp %x : tensor<1031xf32>
+    dl.yield %1 : tensor<1031xf32>
+  }
+  return %r : tensor<1031xf32>
+}
+
+func.func @pointwise_three(%a0: tensor<3xf32>) -> tensor<3xf32> {
+  %r = dl.group kind(pointwise) [3] (%x = %a0 : tensor<3xf32>) -> tensor<3xf32> {
+    %1 = dl.exp %x : tensor<3xf32>
+    dl.yield %1 : tensor<3xf32>
+  }
+  return %r : tensor<3xf32>
+}
+
+func.func @pointwise_scalar(%a0: tensor<f32>) -> tensor<f32> {
+  %r = dl.group kind(pointwise) [] (%x = %a0 : tensor<f32>) -> tensor<f32> {
+    %1 = dl.exp %x : tensor<f32>
+    dl.yield %1 : tensor<f32>
+  }
+  return %r : tensor<f32>
+}
