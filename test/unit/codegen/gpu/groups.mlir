@@ -548,3 +548,15 @@ func.func @pointwise_scalar(%a0: tensor<f32>) -> tensor<f32> {
   }
   return %r : tensor<f32>
 }
+
+func.func @constant_table(%a0: tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<5x3xi1>) {
+  %r:2 = dl.group kind(pointwise) [5, 3] (%x = %a0 : tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<5x3xi1>) {
+    %1 = dl.constant dense<[1.0, 2.5, -3.0]> : tensor<3xf32>
+    %2 = dl.broadcast %1 dims [1] : (tensor<3xf32>) -> tensor<5x3xf32>
+    %3 = dl.mul %x, %2 : tensor<5x3xf32>
+    %4 = dl.constant dense<[true, false, true]> : tensor<3xi1>
+    %5 = dl.broadcast %4 dims [1] : (tensor<3xi1>) -> tensor<5x3xi1>
+    dl.yield %3, %5 : tensor<5x3xf32>, tensor<5x3xi1>
+  }
+  return %r#0, %r#1 : tensor<5x3xf32>, tensor<5x3xi1>
+}
