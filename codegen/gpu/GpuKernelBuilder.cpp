@@ -150,11 +150,6 @@ Memory GpuKernelBuilder::shared(int64_t elements, Type element) {
 
 void GpuKernelBuilder::barrier() { gpu::BarrierOp::create(builder, location); }
 
-void GpuKernelBuilder::warpBarrier() {
-  Value all = arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(-1));
-  NVVM::SyncWarpOp::create(builder, location, all);
-}
-
 // Shuffles move 32 bits: narrow values are widened, wide ones go in halves.
 Value GpuKernelBuilder::shuffle(Value value, gpu::ShuffleMode mode, int64_t operand) {
   Type type = value.getType(), i32 = builder.getI32Type(), word = builder.getI64Type();

@@ -38,8 +38,6 @@ public:
   Memory shared(int64_t elements, mlir::Type element);
   /// Waits for all threads of the block.
   void barrier();
-  /// Waits for all lanes of the warp: what they read before, one of them may overwrite after.
-  void warpBarrier();
   /// The value of lane `lane ^ mask` of the warp; scalars of any type. All lanes of the warp take part.
   mlir::Value shuffleXor(mlir::Value value, int64_t mask);
   /// The value of lane `lane` of the warp.
