@@ -11,6 +11,9 @@ constexpr int64_t warpSize = 32;
 /// Bytes of a vector load or store.
 constexpr int64_t gpuVectorBytes = 16;
 
+/// Attribute of an scf.for, an LLVM::LoopAnnotationAttr for the loop it becomes.
+constexpr llvm::StringLiteral loopAnnotation = "llvm.loop_annotation";
+
 /// Emits gpu, scf, arith, math, vector and llvm (on pointers to global memory, address space 1) into a gpu.module. A
 /// phase is a kernel launch: threads of a phase see what earlier phases stored.
 ///

@@ -5,7 +5,7 @@
 // }                                                   }
 #include "gpu/Lower.h"
 
-#include "gpu/GpuKernels.h"
+#include "gpu/GpuKernelBuilder.h"
 #include "math/VectorMath.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -57,6 +57,16 @@ static LogicalResult checkSelfContained(gpu::GPUModuleOp module) {
   return result;
 }
 
+// What loops are annotated with arrives at their branches as an attribute that nothing reads.
+static void annotateLoops(gpu::GPUModuleOp module) {
+  module.walk([](LLVM::BrOp branch) {
+    auto annotation =
+        dyn_cast_or_null<LLVM::LoopAnnotationAttr>(branch->removeDiscardableAttr(dlc::codegen::loopAnnotation));
+    if (annotation)
+      branch.setLoopAnnotationAttr(annotation);
+  });
+}
+
 LogicalResult dlc::codegen::lowerToNvvm(gpu::GPUModuleOp module) {
   MLIRContext *context = module.getContext();
   loadGpuDialects(*context);
@@ -78,6 +88,7 @@ LogicalResult dlc::codegen::lowerToNvvm(gpu::GPUModuleOp module) {
   populateGpuToNVVMConversionPatterns(types, patterns);
   if (failed(applyFullConversion(module, target, std::move(patterns))))
     return failure();
+  annotateLoops(module);
   return checkSelfContained(module);
 }
 

@@ -41,7 +41,8 @@ static void chooseLoads(ProductTile &tile, const TiledProduct &product) {
 static void chooseStep(ProductTile &tile, const TiledProduct &product) {
   int64_t least = llvm::divideCeil(tile.threads(), std::min(tile.lines[0], tile.lines[1]));
   auto fitting = int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(product.terms, 4))));
-  tile.step = std::max(least, std::min<int64_t>(16, fitting));
+  // Two steps in a loop rather than a long one written out: there the assembler reads ahead until registers spill.
+  tile.step = std::max(least, fitting <= 16 ? std::min<int64_t>(8, fitting) : 16);
   chooseLoads(tile, product);
   while (tile.step > std::max<int64_t>(least, 8) && std::max(tile.vectors(0), tile.vectors(1)) > mostVectors) {
     tile.step /= 2;

@@ -13,6 +13,8 @@
 #include "dlc/ir/ScalarBuilder.h"
 #include "kernels/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -224,6 +226,17 @@ SmallVector<Value> ProductEmitter::multiply(ElementScope &scope, AffineExpr buff
   return result;
 }
 
+// A step is long enough; unrolled, the assembler would read ahead until registers spill.
+static void keepLoop(Value result) {
+  auto loop = result.getDefiningOp<scf::ForOp>();
+  if (!loop)
+    return;
+  MLIRContext *context = loop.getContext();
+  LLVM::LoopUnrollAttr never = LLVM::LoopUnrollAttr::get(context, BoolAttr::get(context, true), {}, {}, {}, {}, {}, {});
+  loop->setAttr(loopAnnotation,
+                LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, never, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
+}
+
 SmallVector<Value> ProductEmitter::sums(ElementScope &block) {
   dl::ScalarBuilder scalar(kernel.getBuilder(), kernel.getLoc(), 0);
   SmallVector<Value> zeros(left.each() * right.each(), scalar.constant(0.0, product.element));
@@ -235,22 +248,26 @@ SmallVector<Value> ProductEmitter::sums(ElementScope &block) {
     keep(block, *side, space.constant(0), fetch(block, *side, space.constant(0)));
   }
   kernel.barrier();
-  return emitLoop(block, block.i64(0), block.i64(tile.steps), zeros, [&](Value iv, ValueRange carried) {
-    ElementScope scope(block);
-    if (tile.steps == 1)
-      return multiply(scope, space.constant(0), carried);
-    AffineExpr step = scope.bind(iv, 0, tile.steps - 1);
-    // The last step is fetched again behind it: that is simpler than not to, and what is in memory needs no condition.
-    OpBuilder &b = kernel.getBuilder();
-    Value behind = arith::MinUIOp::create(b, kernel.getLoc(), plus(iv, 1), block.i64(tile.steps - 1));
-    AffineExpr next = scope.bind(behind, 0, tile.steps - 1);
-    SmallVector<Fetched> nextLeft = fetch(scope, left, next), nextRight = fetch(scope, right, next);
-    SmallVector<Value> result = multiply(scope, step % 2, carried);
-    keep(scope, left, (step + 1) % 2, nextLeft);
-    keep(scope, right, (step + 1) % 2, nextRight);
-    kernel.barrier();
-    return result;
-  });
+  SmallVector<Value> result =
+      emitLoop(block, block.i64(0), block.i64(tile.steps), zeros, [&](Value iv, ValueRange carried) {
+        ElementScope scope(block);
+        if (tile.steps == 1)
+          return multiply(scope, space.constant(0), carried);
+        AffineExpr step = scope.bind(iv, 0, tile.steps - 1);
+        // The last step is fetched again behind it: that is simpler than not to, and what is in memory needs no
+        // condition.
+        OpBuilder &b = kernel.getBuilder();
+        Value behind = arith::MinUIOp::create(b, kernel.getLoc(), plus(iv, 1), block.i64(tile.steps - 1));
+        AffineExpr next = scope.bind(behind, 0, tile.steps - 1);
+        SmallVector<Fetched> nextLeft = fetch(scope, left, next), nextRight = fetch(scope, right, next);
+        SmallVector<Value> result = multiply(scope, step % 2, carried);
+        keep(scope, left, (step + 1) % 2, nextLeft);
+        keep(scope, right, (step + 1) % 2, nextRight);
+        kernel.barrier();
+        return result;
+      });
+  keepLoop(result[0]);
+  return result;
 }
 
 // Lanes [column, column + width) of the thread's columns, for each of its rows.

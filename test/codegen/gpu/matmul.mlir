@@ -18,6 +18,7 @@
 // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
 // CHECK: gpu.barrier
 // CHECK: scf.yield
+// CHECK: llvm.loop_annotation
 // CHECK-COUNT-4: arith.addf %{{.*}} : vector<4xf32>
 // CHECK: gpu.return
 // PTX-LABEL: .entry linear_0(
@@ -27,6 +28,7 @@
 // PTX: ld.global.nc.v4.b32
 // PTX: st.shared
 // PTX: bar.sync
+// PTX: .pragma "nounroll";
 // PTX-NOT: {{\.local|(div|rem)\.[us]64|selp.f32}}
 // PTX: ld.shared.v4.b32
 // PTX: fma.rn.f32
@@ -114,13 +116,13 @@ rt.kernel @parts workspace(65536) {
 
 // -----
 
-// A small product is one step of small tiles: no loop, no second buffer.
+// A small product has small tiles, and two steps of 8 terms rather than a long one.
 // CHECK-DAG: @small_shared_0() {{.*}} : !llvm.array<320 x f32>
 // CHECK-DAG: @small_shared_1() {{.*}} : !llvm.array<576 x f32>
 // CHECK: gpu.func @small_0(
 // CHECK-SAME: known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>
-// CHECK-NOT: scf.for
-// CHECK-COUNT-128: math.fma
+// CHECK: scf.for
+// CHECK-COUNT-64: math.fma
 // CHECK-NOT: math.fma
 // CHECK: gpu.return
 // PTX-LABEL: .entry small_0(
