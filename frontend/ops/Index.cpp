@@ -121,6 +121,7 @@ ValueRef updatesOf(const char *function, const Arg &source, const ValueRef &x, W
 Tensor scatterAlong(const char *function, const char *kind, const Arg &x, int64_t dim, const Arg &index,
                     const Arg &source) {
   ValueRef value = ops::valueOf(x);
+  record::PlaceScope scope(value->place);
   int64_t axis = axisOf(function, value, dim, x.where), last = ops::rank(value) - 1;
   const Ints &shape = value->type->shape;
   ValueRef at = indexOf(function, index, shape[static_cast<size_t>(axis)], x.where);
@@ -202,6 +203,7 @@ Tensor embedding(Arg indices, Arg weight, std::optional<int64_t> padding) {
                      std::to_string(rows) + ")",
                  indices.where);
   // No gradient reaches the padding row.
+  record::PlaceScope scope(at->place);
   int64_t row = *padding < 0 ? *padding + rows : *padding;
   ValueRef number = ops::splat(static_cast<double>(row), at->type->dtype, at->type->shape, indices.where);
   ValueRef isPadding = ops::compare("eq", at, number, indices.where);
@@ -216,6 +218,7 @@ Tensor one_hot(Arg x, int64_t classes) {
   ValueRef value = ops::valueOf(x);
   if (value->type->dtype == DType::I64 || value->type->dtype == DType::I32)
     value = indexOf("one_hot", x, classes, x.where);
+  record::PlaceScope scope(value->place);
   Ints shape = value->type->shape, dims;
   for (size_t i = 0; i < shape.size(); ++i)
     dims.push_back(static_cast<int64_t>(i));

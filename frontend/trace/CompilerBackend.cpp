@@ -5,6 +5,8 @@
 #include "trace/Context.h"
 #include "trace/Run.h"
 
+#include <cstdlib>
+
 using namespace mlir;
 
 namespace dlc::trace {
@@ -23,6 +25,9 @@ StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const
   });
   codegen::CompileOptions options;
   options.targets = {target};
+  // The device reads the same variable; kernels must be compiled for checks.
+  const char *check = std::getenv("DLC_SIM_CHECK");
+  options.simCheck = check && std::string_view(check) == "1";
   auto compiled = codegen::compileModule(**module, options);
   if (!compiled.ok())
     return Status(compiled.status().code(), message + compiled.status().message());

@@ -87,6 +87,8 @@ TEST(Device, ResultsAreWhereTheOperandsAre) {
   EXPECT_EQ(a.sum().item(), 10);
   Tensor rows = tensor({1, 0}, i64).to(sim);
   EXPECT_EQ(index_select(a, 0, rows).to_vector<float>(), (Floats{3, 4, 1, 2}));
+  EXPECT_EQ(scatter(a, 0, zeros({1, 2}, {.dtype = i64, .device = sim}), 9).to_vector<float>(), (Floats{9, 9, 3, 4}));
+  EXPECT_EQ(embedding(rows, a, 1).to_vector<float>(), (Floats{3, 4, 1, 2}));
   EXPECT_EQ(one_hot(rows, 2).to_vector<int64_t>(), (std::vector<int64_t>{0, 1, 1, 0}));
   std::ostringstream text;
   text << a.sum(0);
