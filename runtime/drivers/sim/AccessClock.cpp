@@ -33,13 +33,7 @@ AccessStamp AccessClock::now(uint32_t thread, bool atomic) const {
   return {phase_, warps_[thread / kLanes].phase, uint16_t(thread), atomic};
 }
 
-bool AccessClock::ordered(const AccessStamp &before, uint32_t thread) const {
-  if (!ofThisLaunch(before))
-    return true;
-  if (!ofThisBlock(before))
-    return false; // nothing orders two blocks of a grid
-  if (before.phase < phase_ || before.thread == thread)
-    return true;
+bool AccessClock::orderedInWarp(const AccessStamp &before, uint32_t thread) const {
   if (before.thread / kLanes != thread / kLanes)
     return false;
   const Warp &warp = warps_[thread / kLanes];

@@ -26,9 +26,16 @@ public:
   bool ofThisLaunch(const AccessStamp &stamp) const { return stamp.phase >= launchBegin_; }
   bool ofThisBlock(const AccessStamp &stamp) const { return stamp.phase >= blockBegin_; }
   /// Whether the stamped access is over before anything `thread` does now. Accesses of earlier launches are.
-  bool ordered(const AccessStamp &before, uint32_t thread) const;
+  bool ordered(const AccessStamp &before, uint32_t thread) const {
+    if (!ofThisLaunch(before))
+      return true;
+    if (!ofThisBlock(before))
+      return false; // nothing orders two blocks of a grid
+    return before.phase < phase_ || before.thread == thread || orderedInWarp(before, thread);
+  }
 
 private:
+  bool orderedInWarp(const AccessStamp &before, uint32_t thread) const;
   static constexpr uint32_t kLanes = 32;
   struct Warp {
     uint32_t phase = 0, whole = 0;  ///< of the last barrier, and of the last that all 32 lanes took part in
