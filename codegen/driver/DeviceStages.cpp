@@ -26,10 +26,10 @@ static gpu::GPUModuleOp kernelsOf(ModuleOp module) {
   return modules.empty() ? gpu::GPUModuleOp() : *modules.begin();
 }
 
-Status emitGpuStage(ModuleOp module) {
+Status emitGpuStage(ModuleOp module, const Targets &targets) {
   if (kernelsOf(module))
     return {};
-  if (failed(emitGpuModule(module)))
+  if (failed(emitGpuModule(module, targets.gpu)))
     return {StatusCode::Internal, "a kernel could not be emitted"};
   return {};
 }

@@ -9,7 +9,7 @@ namespace dlc::codegen {
 
 /// Adds to an outlined module the gpu.module with all its kernels' launches, in place of the rt.kernel ops. A module
 /// that has one already is left as it is, so that an edited one can be compiled.
-Status emitGpuStage(mlir::ModuleOp module);
+Status emitGpuStage(mlir::ModuleOp module, const Targets &targets);
 
 /// Whether a module is of that stage already, and so past all passes. Refuses one that launches what is no kernel, or
 /// that is to be compiled for the cpu too.

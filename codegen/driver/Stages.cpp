@@ -159,7 +159,7 @@ StatusOr<NativeCode> compileNative(ModuleOp module, const Targets &targets, cons
     code.objects = objects.take();
   }
   if (targets.hasGpu()) {
-    Status status = emitGpuStage(module);
+    Status status = emitGpuStage(module, targets);
     if (status.ok())
       status = compileForDevices(module, targets, options, code);
     if (!status.ok())

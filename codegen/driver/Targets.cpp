@@ -33,7 +33,12 @@ StatusOr<Targets> Targets::parse(const CompileOptions &options) {
   StatusOr<CpuTarget> host = cpuTarget(options.cpu);
   if (!host.ok())
     return host.status();
-  Targets targets{host.take(), false, false, {}};
+  Targets targets{host.take(), false, false, {}, {}};
+  for (const std::string &name : options.allow) {
+    if (name != "unordered-atomics")
+      return Status(StatusCode::InvalidInput, "cannot allow '" + name + "'; expected unordered-atomics");
+    targets.gpu.unorderedAtomics = true;
+  }
   for (llvm::StringRef name : options.targets) {
     llvm::StringRef architecture = name;
     if (name == "cpu")

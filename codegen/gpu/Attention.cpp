@@ -73,7 +73,7 @@ private:
   Vectors addScores(ElementScope &scope, ValueRange scores);
   void finishScores(ElementScope &scope, AffineExpr keys, Vectors &scores);
   State weigh(ElementScope &scope, const State &before, ArrayRef<Value> scores);
-  Vectors addValues(ElementScope &scope, AffineExpr keys, Vectors y);
+  Vectors addValues(ElementScope &scope, AffineExpr keys, ArrayRef<Value> y);
   Vectors addPart(ElementScope &scope, AffineExpr part, ValueRange y);
   void store(ElementScope &scope, const State &state);
 
@@ -329,7 +329,7 @@ SmallVector<Value> AttentionKernel::addPart(ElementScope &scope, AffineExpr part
   });
 }
 
-SmallVector<Value> AttentionKernel::addValues(ElementScope &scope, AffineExpr keys, Vectors y) {
+SmallVector<Value> AttentionKernel::addValues(ElementScope &scope, AffineExpr keys, ArrayRef<Value> y) {
   int64_t parts = tile.keys / tile.values;
   return emitLoop(scope, scope.i64(0), scope.i64(parts), y, [&](Value iv, ValueRange carried) {
     ElementScope step(scope);

@@ -20,9 +20,10 @@ enum AddressSpace : unsigned { globalSpace = 1, sharedSpace = 3 };
 constexpr gpu::Dimension dimensions[] = {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z};
 } // namespace
 
-GpuKernelBuilder::GpuKernelBuilder(gpu::GPUModuleOp module, StringRef name, dl::GroupOp group, int64_t workspaceBytes)
+GpuKernelBuilder::GpuKernelBuilder(gpu::GPUModuleOp module, StringRef name, dl::GroupOp group, int64_t workspaceBytes,
+                                   const GpuOptions &options)
     : PointerKernelBuilder(module.getContext(), group.getLoc()), module(module), name(name), group(group),
-      operands(group.getNumOperands() + group.getNumResults()), workspaceBytes(workspaceBytes) {}
+      operands(group.getNumOperands() + group.getNumResults()), workspaceBytes(workspaceBytes), options(options) {}
 
 int64_t GpuKernelBuilder::lanesOf(Type element) { return gpuVectorBytes / std::max<int64_t>(bytesOf(element), 4); }
 
@@ -181,6 +182,11 @@ Value GpuKernelBuilder::shuffle(Value value, gpu::ShuffleMode mode, int64_t oper
 Value GpuKernelBuilder::shuffleXor(Value value, int64_t mask) { return shuffle(value, gpu::ShuffleMode::XOR, mask); }
 
 Value GpuKernelBuilder::shuffleFrom(Value value, int64_t lane) { return shuffle(value, gpu::ShuffleMode::IDX, lane); }
+
+void GpuKernelBuilder::atomicAdd(const Memory &memory, Value offset, Value value) {
+  LLVM::AtomicRMWOp::create(builder, location, LLVM::AtomicBinOp::fadd, address(memory, offset), value,
+                            LLVM::AtomicOrdering::monotonic, "device");
+}
 
 Memory GpuKernelBuilder::operand(unsigned i, Type element) { return {function.getArgument(i), element}; }
 

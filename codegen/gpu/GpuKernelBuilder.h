@@ -24,8 +24,10 @@ public:
   using Extents = std::array<int64_t, 3>;
 
   /// One function a phase, `gpu.func @<name>_<phase>(operands…, workspace)`; the last one only if `workspaceBytes`.
-  GpuKernelBuilder(mlir::gpu::GPUModuleOp module, llvm::StringRef name, dl::GroupOp group, int64_t workspaceBytes);
+  GpuKernelBuilder(mlir::gpu::GPUModuleOp module, llvm::StringRef name, dl::GroupOp group, int64_t workspaceBytes,
+                   const GpuOptions &options = {});
 
+  const GpuOptions &getOptions() const { return options; }
   llvm::ArrayRef<GpuLaunch> getLaunches() const { return launches; }
 
   /// One phase of `grid` blocks of `block` threads, all at least 1; `body` emits the code of one thread. A phase of no
@@ -45,6 +47,9 @@ public:
   mlir::Value shuffleXor(mlir::Value value, int64_t mask);
   /// The value of lane `lane` of the warp.
   mlir::Value shuffleFrom(mlir::Value value, int64_t lane);
+
+  /// Adds a float to an element, in any order with what other threads add; may flush subnormal numbers.
+  void atomicAdd(const Memory &memory, mlir::Value offset, mlir::Value value);
 
   int64_t lanesOf(mlir::Type element) override;
   Memory operand(unsigned i, mlir::Type element) override;
@@ -69,6 +74,7 @@ private:
   dl::GroupOp group;
   unsigned operands;
   int64_t workspaceBytes;
+  GpuOptions options;
   llvm::SmallVector<GpuLaunch> launches;
   mlir::gpu::GPUFuncOp function; ///< of the phase being emitted
   std::array<mlir::Value, 3> threads, blocks;

@@ -57,8 +57,8 @@ static LogicalResult emitByKind(GpuKernelBuilder &kernel, dl::GroupOp group) {
 }
 
 FailureOr<SmallVector<GpuLaunch>> codegen::emitGpuKernel(gpu::GPUModuleOp module, StringRef name, dl::GroupOp group,
-                                                         int64_t workspaceBytes) {
-  GpuKernelBuilder kernel(module, name, group, workspaceBytes);
+                                                         int64_t workspaceBytes, const GpuOptions &options) {
+  GpuKernelBuilder kernel(module, name, group, workspaceBytes, options);
   if (failed(emitByKind(kernel, group)))
     return failure();
   return SmallVector<GpuLaunch>(kernel.getLaunches());
@@ -81,7 +81,7 @@ int64_t codegen::gpuWorkspaceBytes(dl::GroupOp group) {
   return gpuFallbackWorkspaceBytes(group);
 }
 
-LogicalResult codegen::emitGpuModule(ModuleOp module) {
+LogicalResult codegen::emitGpuModule(ModuleOp module, const GpuOptions &options) {
   loadGpuDialects(*module.getContext());
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto code = gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
@@ -89,7 +89,7 @@ LogicalResult codegen::emitGpuModule(ModuleOp module) {
     dl::GroupOp group = kernel.getGroup();
     // The module may have been outlined for another target.
     int64_t workspace = std::max<int64_t>(kernel.getWorkspace(), gpuWorkspaceBytes(group));
-    if (failed(emitGpuKernel(code, kernel.getSymName(), group, workspace)))
+    if (failed(emitGpuKernel(code, kernel.getSymName(), group, workspace, options)))
       return failure();
     kernel.erase();
   }

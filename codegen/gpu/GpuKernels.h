@@ -15,17 +15,23 @@ struct GpuLaunch {
   int64_t sharedBytes = 0;            ///< static, part of the kernel: a launch asks for no more
 };
 
+/// What results may depend on beside their operands, only where it was asked for.
+struct GpuOptions {
+  bool unorderedAtomics = false; ///< the order in which a scatter adds floats, which differs from run to run
+};
+
 /// Emits the launches of a group's kernel into `module`, named `<name>_<i>`, to be run in order; each takes all
 /// operands (the group's inputs, its results, then the workspace if it has bytes) as !llvm.ptr<1>, 64-byte aligned.
 /// Fails, with an error at the op, when a group is not what its kind promises.
 mlir::FailureOr<llvm::SmallVector<GpuLaunch>> emitGpuKernel(mlir::gpu::GPUModuleOp module, llvm::StringRef name,
-                                                            dl::GroupOp group, int64_t workspaceBytes);
+                                                            dl::GroupOp group, int64_t workspaceBytes,
+                                                            const GpuOptions &options = {});
 
 /// Bytes of workspace the kernel needs besides its operands.
 int64_t gpuWorkspaceBytes(dl::GroupOp group);
 
 /// The module's rt.kernel ops become `gpu.module @kernels`, their launches named after them.
-mlir::LogicalResult emitGpuModule(mlir::ModuleOp module);
+mlir::LogicalResult emitGpuModule(mlir::ModuleOp module, const GpuOptions &options = {});
 
 /// The passes `dlc-emit-gpu` (rt.kernel ops of a module become a gpu.module) and `dlc-lower-gpu`, and their dialects.
 void registerGpuPasses();

@@ -110,11 +110,14 @@ struct LowerGpuPass : PassWrapper<LowerGpuPass, OperationPass<ModuleOp>> {
 
 struct EmitGpuPass : PassWrapper<EmitGpuPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EmitGpuPass)
+  EmitGpuPass() = default;
+  EmitGpuPass(const EmitGpuPass &other) : PassWrapper(other) {}
+  Option<bool> unorderedAtomics{*this, "unordered-atomics", llvm::cl::desc("Scatter may add floats in any order")};
   StringRef getArgument() const override { return "dlc-emit-gpu"; }
   StringRef getDescription() const override { return "Replace rt.kernel ops by a gpu.module with their launches"; }
   void getDependentDialects(DialectRegistry &registry) const override { dlc::codegen::registerGpuDialects(registry); }
   void runOnOperation() override {
-    if (failed(dlc::codegen::emitGpuModule(getOperation())))
+    if (failed(dlc::codegen::emitGpuModule(getOperation(), {.unorderedAtomics = unorderedAtomics})))
       signalPassFailure();
   }
 };

@@ -20,6 +20,7 @@ protected:
   /// A constant array in `symbols`, an op with a symbol table, and a pointer to it at the insertion point.
   Memory constantIn(mlir::Operation *symbols, mlir::DenseElementsAttr values, unsigned addressSpace);
   mlir::Value i64(int64_t value);
+  mlir::Value address(const Memory &memory, mlir::Value offset);
   /// The type of an element in memory.
   static mlir::Type memoryType(mlir::Type element);
   static int64_t bytesOf(mlir::Type element);
@@ -28,7 +29,6 @@ protected:
   mlir::Location location;
 
 private:
-  mlir::Value address(const Memory &memory, mlir::Value offset);
   mlir::Value loadVector(const Memory &memory, mlir::Value offset, int64_t width, mlir::Value mask);
   mlir::Value loadEveryOther(const Memory &memory, mlir::Value offset, const Lane &lane);
   mlir::Value fromMemory(mlir::Value value, mlir::Type element);

@@ -123,6 +123,19 @@ func.func @size_tiles_along(%x: tensor<137x300xf32>, %i: tensor<137x31xi32> {dl.
   return %y : tensor<137x300xf32>
 }
 
+// Across the tiles of GPUs: 256 positions, 32 rows a team's turn, 256 vectors of a row.
+func.func @size_gpu_teams(%x: tensor<700x24xf32>, %i: tensor<600xi64> {dl.test = "index:700"}, %u: tensor<600x24xf32>)
+    -> (tensor<700x24xf32>, tensor<700x24xf32>) {
+  %a = dl.scatter %x, %i, %u axis 0 kind(add) : (tensor<700x24xf32>, tensor<600xi64>, tensor<600x24xf32>) -> tensor<700x24xf32>
+  %s = dl.scatter %x, %i, %u axis 0 kind(set) : (tensor<700x24xf32>, tensor<600xi64>, tensor<600x24xf32>) -> tensor<700x24xf32>
+  return %a, %s : tensor<700x24xf32>, tensor<700x24xf32>
+}
+
+func.func @size_gpu_columns(%x: tensor<5x1300xf32>, %i: tensor<70xi32> {dl.test = "any"}, %u: tensor<70x1300xf32>) -> tensor<5x1300xf32> {
+  %y = dl.scatter %x, %i, %u axis 0 kind(add) : (tensor<5x1300xf32>, tensor<70xi32>, tensor<70x1300xf32>) -> tensor<5x1300xf32>
+  return %y : tensor<5x1300xf32>
+}
+
 func.func @size_histogram(%i: tensor<3000xi64> {dl.test = "index:700"}) -> tensor<700xi32> {
   %zero = dl.constant dense<0> : tensor<700xi32>
   %one = dl.constant dense<1> : tensor<3000xi32>

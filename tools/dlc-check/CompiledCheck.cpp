@@ -190,12 +190,13 @@ static void compareRuns(Report &report, const Twine &what, const Outcome &expect
 
 static void checkTarget(Report &report, const Twine &what, const Program &program,
                         ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
-                        const Outcome &expected, double tolerance, bool sim) {
+                        const Outcome &expected, double tolerance, bool sim, const std::vector<std::string> &allow) {
   func::FuncOp function = program.function();
   OwningOpRef<ModuleOp> module = entryOf(program);
   codegen::CompileOptions options;
   options.targets = {sim ? "sim" : "cpu"};
   options.simCheck = sim;
+  options.allow = allow;
   auto compiled = codegen::compileModule(*module, options);
   if (!compiled.ok())
     return report.fault(what + ": " + compiled.status().message());
@@ -219,7 +220,7 @@ void dlc::check::checkTargets(Report &report, StringRef what, const Program &pro
                               ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
                               const Outcome &expected, double tolerance, const CheckOptions &options) {
   if (options.compiled)
-    checkTarget(report, what, program, arguments, state, expected, tolerance, false);
+    checkTarget(report, what, program, arguments, state, expected, tolerance, false, options.allow);
   if (options.sim)
-    checkTarget(report, what + " for sim", program, arguments, state, expected, tolerance, true);
+    checkTarget(report, what + " for sim", program, arguments, state, expected, tolerance, true, options.allow);
 }

@@ -35,8 +35,9 @@ double toleranceOf(mlir::func::FuncOp function, llvm::StringRef attribute, doubl
 
 struct CheckOptions {
   uint64_t seed = 1;
-  bool compiled = false; // also compile for the cpu, run and compare
-  bool sim = false;      // likewise for the simulated device
+  bool compiled = false;               // also compile for the cpu, run and compare
+  bool sim = false;                    // likewise for the simulated device
+  std::vector<std::string> allow = {}; // as CompileOptions::allow
 };
 
 /// Value, decomposition, expected values, gradients; false if any is wrong, after telling what.

@@ -16,6 +16,7 @@ static llvm::cl::opt<uint64_t> seed("seed", llvm::cl::desc("Seed of the test val
 static llvm::cl::opt<bool> compiled("compiled",
                                     llvm::cl::desc("Also compile for the cpu, run and compare with the reference"));
 static llvm::cl::opt<bool> sim("sim", llvm::cl::desc("Likewise for the simulated device, with every access checked"));
+static llvm::cl::list<std::string> allow("allow", llvm::cl::desc("As in dlc compile"));
 
 // Exit codes: 0 all right, 1 a check failed, 2 the file cannot be read.
 int main(int argc, char **argv) {
@@ -39,7 +40,8 @@ int main(int argc, char **argv) {
   for (auto function : module->getOps<func::FuncOp>()) {
     if (function.isExternal() || (!only.empty() && function.getName() != only))
       continue;
-    bool ok = dlc::check::checkFunction(function, {.seed = seed, .compiled = compiled, .sim = sim});
+    bool ok = dlc::check::checkFunction(
+        function, {.seed = seed, .compiled = compiled, .sim = sim, .allow = {allow.begin(), allow.end()}});
     llvm::outs() << (ok ? "ok   @" : "FAIL @") << function.getName() << "\n";
     ++checked;
     failed += !ok;
