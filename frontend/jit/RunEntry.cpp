@@ -127,7 +127,7 @@ void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::sou
   if (hidden) {
     buffers.resize(entry.results.size());
     for (size_t i = 0; i < buffers.size(); ++i) {
-      buffers[i] = record::Buffer::allocate(entry.results[i].bytes, place);
+      buffers[i] = record::Buffer::allocate(entry.results[i].bytes, place, where);
       entry.results[i].data = buffers[i]->data;
     }
   }

@@ -114,7 +114,7 @@ void runAt(Place &place, Trace &trace, std::vector<ValueRef> outputs, const std:
   std::vector<DlcBuffer> results;
   std::vector<std::shared_ptr<Buffer>> buffers;
   for (const ValueRef &output : graph.outputs) {
-    buffers.push_back(Buffer::allocate(output->type->bytes, place));
+    buffers.push_back(Buffer::allocate(output->type->bytes, place, line));
     results.push_back({buffers.back()->data, output->type->bytes});
   }
   check(compiled->runnable->run(fromHost.give(bound.arguments, line), results), line);

@@ -19,7 +19,7 @@ std::span<const DlcBuffer> HostInputs::give(std::span<const DlcBuffer> arguments
   for (size_t i : which)
     bytes += aligned(arguments[i].bytes);
   if (!block || block->bytes != bytes) {
-    block = Buffer::allocate(bytes, *place);
+    block = Buffer::allocate(bytes, *place, where);
     packed = Buffer::allocate(bytes);
     std::memset(packed->data, 0, static_cast<size_t>(bytes));
   }

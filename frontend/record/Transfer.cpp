@@ -37,7 +37,7 @@ ValueRef transfer(const ValueRef &value, Place &to, const std::source_location &
   if (Recording *now = recording())
     retrace(*now, where, "a copy to another device ends a program");
   const void *data = demand(value, where);
-  auto buffer = Buffer::allocate(value->type->bytes, to);
+  auto buffer = Buffer::allocate(value->type->bytes, to, where);
   copyBytes(to, buffer->data, value->at(), data, value->type->bytes, where);
   ValueRef copy = concrete(value->type, std::move(buffer));
   if (value->requiresGrad && gradEnabled()) {

@@ -16,8 +16,8 @@ Buffer::~Buffer() {
     release();
 }
 
-std::shared_ptr<Buffer> Buffer::allocate(int64_t bytes, Place &place) {
-  void *data = place.allocate(bytes, std::source_location::current());
+std::shared_ptr<Buffer> Buffer::allocate(int64_t bytes, Place &place, const std::source_location &where) {
+  void *data = place.allocate(bytes, where);
   return std::make_shared<Buffer>(data, bytes, [data, bytes, &place] { place.release(data, bytes); }, place);
 }
 
@@ -26,17 +26,21 @@ void forgetNode(Value &value) {
     return;
   value.node->results[value.result] = nullptr;
   value.severed = false;
-  // A long chain of nodes dies one by one: by recursion it would overflow the stack.
-  static thread_local std::vector<Ref<Node>> dying;
+  Node *node = value.node.leak();
+  if (node->count.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  // A long chain of nodes dies one by one: by recursion it would overflow the stack. Plain pointers, since what is
+  // pending at the end of a thread dies after the thread's other objects.
+  static thread_local Node *dying = nullptr;
   static thread_local bool draining = false;
-  dying.push_back(std::move(value.node));
-  value.node = {};
+  node->nextDying = dying;
+  dying = node;
   if (draining)
     return;
   draining = true;
-  while (!dying.empty()) {
-    Ref<Node> next = std::move(dying.back());
-    dying.pop_back();
+  while (Node *next = dying) {
+    dying = next->nextDying;
+    destroy(next);
   }
   draining = false;
 }

@@ -29,7 +29,8 @@ struct Buffer {
       : data(data), bytes(bytes), release(std::move(release)), place(&place) {}
   Buffer(const Buffer &) = delete;
   ~Buffer();
-  static std::shared_ptr<Buffer> allocate(int64_t bytes, Place &place = Place::host());
+  static std::shared_ptr<Buffer> allocate(int64_t bytes, Place &place = Place::host(),
+                                          const std::source_location &where = std::source_location::current());
 };
 
 struct Node;
@@ -103,6 +104,8 @@ struct Node : Counted {
   Site site;
   Trace *trace = nullptr; // null once run
   Node *before = nullptr, *after = nullptr;
+  /// The next of those that nobody holds any more and that are about to go.
+  Node *nextDying = nullptr;
   uint64_t visit = 0;
 };
 void destroy(Node *node);
