@@ -29,7 +29,7 @@ namespace {
 int64_t mostRegisters(const ProductTile &tile, Type element) {
   if (tile.threads() >= 256)
     return 128;
-  return element.getIntOrFloatBitWidth() > 32 ? 255 : 168;
+  return element.getIntOrFloatBitWidth() > 32 ? 255 : 232;
 }
 
 Lane laneOf(int64_t width) { return Lane{width > 1 ? width : 0}; }

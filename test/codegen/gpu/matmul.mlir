@@ -7,7 +7,7 @@
 // CHECK-DAG: @linear_shared_1() {addr_space = 3 : i32, {{.*}}} : !llvm.array<1152 x f32>
 // CHECK: gpu.func @linear_0(
 // CHECK-SAME: known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 64, 1, 1>
-// CHECK-SAME: nvvm.maxnreg = 168
+// CHECK-SAME: nvvm.maxnreg = 232
 // CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK: gpu.barrier
 // CHECK: scf.for
@@ -23,7 +23,7 @@
 // CHECK: gpu.return
 // PTX-LABEL: .entry linear_0(
 // PTX: .maxntid 64
-// PTX: .maxnreg 168
+// PTX: .maxnreg 232
 // PTX-NOT: {{\.local|(div|rem)\.[us]64}}
 // PTX: ld.global.nc.v4.b32
 // PTX: st.shared
