@@ -139,7 +139,11 @@ KINDS = {
         "writes the next element": shifted_store(0),
     }),
     "scatter": (9, {
-        "no guard of the last threads": no_bound(0),
+        "no barrier before the rows are read": no_barrier(0),
+        "every team takes every update": everyone(1),
+        "no guard of the last columns": no_bound(0),
+        "a position past the last": loose_bound(33),
+        "a bit of another lane": constant(31, 30),
         "writes the next element": shifted_store(-1),
     }),
     "attention": (0, {
