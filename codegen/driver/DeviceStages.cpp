@@ -5,6 +5,8 @@
 #include "gpu/GpuKernels.h"
 #include "gpu/Lower.h"
 #include "host/LowerDeviceProgram.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "targets/cpu/Lower.h"
 #include "targets/cpu/Object.h"
 #include "targets/cuda/KernelReport.h"
@@ -87,6 +89,20 @@ static std::vector<KernelInfo::Operand> operandsOf(rt::LaunchOp launch) {
   return operands;
 }
 
+// Static: the variables of shared memory that the kernel refers to.
+static int64_t sharedBytesOf(gpu::GPUFuncOp function) {
+  constexpr unsigned kSharedSpace = 3;
+  DataLayout layout = DataLayout::closest(function);
+  llvm::SmallPtrSet<Operation *, 4> seen;
+  int64_t bytes = 0;
+  function.walk([&](LLVM::AddressOfOp address) {
+    auto variable = SymbolTable::lookupNearestSymbolFrom<LLVM::GlobalOp>(function, address.getGlobalNameAttr());
+    if (variable && variable.getAddrSpace() == kSharedSpace && seen.insert(variable).second)
+      bytes += int64_t(layout.getTypeSize(variable.getType()).getFixedValue());
+  });
+  return bytes;
+}
+
 static SiteInfo siteOf(rt::LaunchOp launch) {
   SiteInfo site{"kernel " + launch.getKernel().str(), "", 0, 0};
   if (auto file = launch.getLoc()->findInstanceOf<FileLineColLoc>()) {
@@ -112,6 +128,7 @@ std::vector<KernelInfo> describeKernels(ModuleOp module, std::vector<SiteInfo> &
     kernel.name = function.getName().str();
     kernel.grid = extents(function.getKnownGridSize());
     kernel.block = extents(function.getKnownBlockSize());
+    kernel.shared = sharedBytesOf(function);
     if (rt::LaunchOp launch = launches.lookup(kernelName(function))) {
       kernel.operands = operandsOf(launch);
       kernel.site = int64_t(sites.size());
