@@ -137,7 +137,8 @@ private:
 
 } // namespace
 
-void save_artifact(const std::string &path, std::initializer_list<ArtifactEntry> entries, Where where) {
+void save_artifact(const std::string &path, std::initializer_list<ArtifactEntry> entries, ArtifactOptions options,
+                   Where where) {
   record::cut(where);
   std::vector<trace::Program> programs;
   Exporter exporter(where);
@@ -147,7 +148,7 @@ void save_artifact(const std::string &path, std::initializer_list<ArtifactEntry>
       fail(ErrorKind::Jit, "save_artifact: two entries are named " + entry.name, where);
     programs.push_back(exporter(entry.name, *entry.function));
   }
-  record::check(trace::writeArtifact(programs, path), where);
+  record::check(trace::writeArtifact(programs, options.targets, path), where);
 }
 
 } // namespace dlc

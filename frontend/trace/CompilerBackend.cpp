@@ -14,7 +14,7 @@ namespace dlc::trace {
 namespace {
 
 StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const Program> programs,
-                                                                 const std::string &target) {
+                                                                 const std::vector<std::string> &targets) {
   std::lock_guard lock(context().lock);
   auto module = build(programs);
   if (!module.ok())
@@ -24,7 +24,7 @@ StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const
     llvm::raw_string_ostream(message) << diagnostic.getLocation() << ": " << diagnostic << "\n";
   });
   codegen::CompileOptions options;
-  options.targets = {target};
+  options.targets = targets;
   // The device reads the same variable; kernels must be compiled for checks.
   const char *check = std::getenv("DLC_SIM_CHECK");
   options.simCheck = check && std::string_view(check) == "1";
@@ -49,7 +49,7 @@ private:
 class CompilerBackend : public Backend {
 public:
   StatusOr<std::shared_ptr<Runnable>> compile(const Program &program, Session &session) override {
-    auto compiled = compileModule({&program, 1}, session.device().id().kind);
+    auto compiled = compileModule({&program, 1}, {session.device().id().kind});
     if (!compiled.ok())
       return compiled.status();
     auto executable = (*compiled)->load();
@@ -69,8 +69,9 @@ Backend &compilerBackend() {
   return instance;
 }
 
-Status writeArtifact(std::span<const Program> entries, const std::string &path) {
-  auto compiled = compileModule(entries, "cpu");
+Status writeArtifact(std::span<const Program> entries, const std::vector<std::string> &targets,
+                     const std::string &path) {
+  auto compiled = compileModule(entries, targets);
   return compiled.ok() ? (*compiled)->writeArtifact(path) : compiled.status();
 }
 

@@ -39,7 +39,8 @@ int64_t compileCount();
 StatusOr<std::shared_ptr<Runnable>> compile(const Program &program, Session &session);
 
 /// One artifact with several entries that share variables.
-Status writeArtifact(std::span<const Program> entries, const std::string &path);
+Status writeArtifact(std::span<const Program> entries, const std::vector<std::string> &targets,
+                     const std::string &path);
 
 /// The program as dl MLIR text.
 StatusOr<std::string> print(const Program &program);

@@ -323,9 +323,14 @@ struct ArtifactEntry {
   std::shared_ptr<detail::FunctionState> function;
 };
 
+struct ArtifactOptions {
+  /// What it can run on, as in `dlc compile --target`: "cpu", "sim", "cuda:sm_80", "cuda:sm_90", "cuda:sm_100".
+  std::vector<std::string> targets = {"cpu"};
+};
+
 /// Compiles the functions ahead of time into one shared object; each must have been called. Variables start with their
 /// values of now.
-void save_artifact(const std::string &path, std::initializer_list<ArtifactEntry> entries,
+void save_artifact(const std::string &path, std::initializer_list<ArtifactEntry> entries, ArtifactOptions options = {},
                    Where where = Where::current());
 
 } // namespace dlc
