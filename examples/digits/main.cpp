@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 namespace {
@@ -89,6 +90,7 @@ void reportCompiler(const Training &training, const std::string &artifact) {
 }
 
 void run(const Options &options) {
+  std::filesystem::create_directories(options.output); // before training: what cannot be written is known now
   dlc::Device device(options.device);
   std::printf("SimpleCNN on the UCI handwritten digits, on %s; test: samples whose index mod 5 is 4\n",
               device.str().c_str());
