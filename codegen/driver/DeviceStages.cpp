@@ -114,15 +114,12 @@ static SiteInfo siteOf(rt::LaunchOp launch) {
 }
 
 std::vector<KernelInfo> describeKernels(ModuleOp module, std::vector<SiteInfo> &sites) {
-  gpu::GPUModuleOp gpuModule = kernelsOf(module);
-  if (!gpuModule) // compiled for the cpu alone
+  gpu::GPUModuleOp functions = kernelsOf(module);
+  if (!functions) // compiled for the cpu alone
     return {};
   llvm::StringMap<rt::LaunchOp> launches;
   module.walk([&](rt::LaunchOp launch) { launches.try_emplace(launch.getKernel(), launch); });
   std::vector<KernelInfo> kernels;
-  gpu::GPUModuleOp functions = kernelsOf(module);
-  if (!functions) // compiled for the host alone
-    return kernels;
   for (auto function : functions.getOps<gpu::GPUFuncOp>()) {
     KernelInfo kernel;
     kernel.name = function.getName().str();
