@@ -101,6 +101,7 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   passes::PipelineOptions pipeline;
   pipeline.train = options.train;
   pipeline.memoryLimit = options.memoryLimit;
+  pipeline.shareKernels = options.shareKernels;
   // One plan serves all targets.
   pipeline.workspaceBytes = [&targets, traits = traitsOf(targets.host)](dl::GroupOp group) {
     int64_t bytes = targets.cpu ? workspaceBytes(group, traits) : 0;
@@ -109,7 +110,7 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   passes::buildImportPipeline(manager, pipeline);
   if (stage != Emit::Dl) {
     passes::buildFrontendPipeline(manager);
-    passes::buildFusionPipeline(manager);
+    passes::buildFusionPipeline(manager, pipeline);
   }
   if (stage == Emit::Rt)
     passes::buildBackendPipeline(manager, pipeline);

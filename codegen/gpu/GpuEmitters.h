@@ -8,6 +8,7 @@ namespace dlc::codegen {
 mlir::LogicalResult emitGpuPointwise(GpuKernelBuilder &kernel, dl::GroupOp group);
 mlir::LogicalResult emitGpuRow(GpuKernelBuilder &kernel, dl::GroupOp group);
 mlir::LogicalResult emitGpuColumn(GpuKernelBuilder &kernel, dl::GroupOp group);
+mlir::LogicalResult emitGpuHorizontal(GpuKernelBuilder &kernel, dl::GroupOp group);
 
 int64_t gpuRowWorkspaceBytes(dl::GroupOp group);
 int64_t gpuColumnWorkspaceBytes(dl::GroupOp group);

@@ -49,6 +49,8 @@ static LogicalResult emitByKind(GpuKernelBuilder &kernel, dl::GroupOp group) {
     return emitGpuRow(kernel, group);
   case dl::GroupKind::Column:
     return emitGpuColumn(kernel, group);
+  case dl::GroupKind::Horizontal:
+    return emitGpuHorizontal(kernel, group);
   default:
     break;
   }
@@ -67,6 +69,7 @@ FailureOr<SmallVector<GpuLaunch>> codegen::emitGpuKernel(gpu::GPUModuleOp module
 int64_t codegen::gpuWorkspaceBytes(dl::GroupOp group) {
   switch (group.getKind()) {
   case dl::GroupKind::Pointwise:
+  case dl::GroupKind::Horizontal:
     return 0;
   case dl::GroupKind::Row:
     return gpuRowWorkspaceBytes(group);

@@ -10,9 +10,15 @@
 //   for r in 0…4:  tile[ty + 8 r][tx] = operand(last = ty + 8 r, along = tx)
 //   barrier
 //   for r in 0…4:  results(along = ty + 8 r, last = tx) = body(tile[tx][ty + 8 r], …)
+//
+// The parts of a horizontal group have one launch, without tiles; each has blocks of its own:
+//
+//   if (block < blocks of part 0)  as part 0
+//   if (block - those < blocks of part 1)  as part 1 …
 #include "gpu/GpuEmitters.h"
 #include "kernels/GroupAnalysis.h"
 #include "kernels/Loops.h"
+#include "kernels/PartKernelBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -35,13 +41,20 @@ struct TransposedRead {
 
 class PointwiseEmitter {
 public:
-  PointwiseEmitter(GpuKernelBuilder &kernel, dl::GroupOp group)
-      : kernel(kernel), group(group), space(group.getContext()), domain(group.getDomain()) {}
+  PointwiseEmitter(GpuKernelBuilder &kernel, dl::GroupOp group) : PointwiseEmitter(kernel, kernel, group) {}
+  /// A part of a kernel, whose operands `view` gives.
+  PointwiseEmitter(GpuKernelBuilder &kernel, KernelBuilder &view, dl::GroupOp group)
+      : kernel(kernel), view(view), group(group), space(group.getContext()), domain(group.getDomain()) {}
 
   LogicalResult emit();
 
-private:
   LogicalResult analyse();
+  /// Threads that `emitFlatBlock` needs in all, once analysed.
+  int64_t flatThreads() const;
+  /// What block `number` of the first `flatThreads` threads computes, by blocks of `block` threads.
+  void emitFlatBlock(Value number, int64_t block);
+
+private:
   void findTransposed(const AccessCollector &accesses);
   void emitFlat();
   void emitVectors(ElementScope &root, Value thread, Value live, int64_t first, int64_t count, int64_t vector,
@@ -56,8 +69,10 @@ private:
   void storeResults(ElementScope &lanes, ArrayRef<AffineExpr> index);
   int64_t tilesOf(size_t loop) const { return (extents[loop] + tileSide - 1) / tileSide; }
   Value plus(Value value, int64_t more);
+  int64_t vectorOfFlat() const;
 
   GpuKernelBuilder &kernel;
+  KernelBuilder &view;
   dl::GroupOp group;
   IndexSpace space;
   ArrayRef<int64_t> domain;
@@ -69,6 +84,19 @@ private:
 
 } // namespace
 
+// The widest vector, of 16 bytes at most. A single loop may have a rest; rows of several are whole vectors.
+int64_t PointwiseEmitter::vectorOfFlat() const {
+  int64_t elements = product(extents), vector = lanesOf(kernel, group);
+  while (vector > 1 && (extents.size() == 1 ? vector > elements : extents.back() % vector != 0))
+    vector /= 2;
+  return vector;
+}
+
+int64_t PointwiseEmitter::flatThreads() const {
+  int64_t elements = product(extents), vector = vectorOfFlat();
+  return elements / vector + elements % vector;
+}
+
 // Everything is evaluated before the first store: a result may be written over an input.
 void PointwiseEmitter::storeResults(ElementScope &lanes, ArrayRef<AffineExpr> index) {
   AffineExpr offset = space.linearize(domain, index);
@@ -76,7 +104,7 @@ void PointwiseEmitter::storeResults(ElementScope &lanes, ArrayRef<AffineExpr> in
   for (Value result : resultsOf(group))
     elements.push_back(lanes.element(result, index));
   for (auto [i, element] : llvm::enumerate(elements))
-    lanes.store(resultMemory(kernel, group, i), offset, element);
+    lanes.store(resultMemory(view, group, i), offset, element);
 }
 
 LogicalResult PointwiseEmitter::analyse() {
@@ -155,31 +183,34 @@ void PointwiseEmitter::emitVectors(ElementScope &root, Value thread, Value live,
   });
 }
 
+// Threads of a block where `count` are needed in all.
+static int64_t threadsOfBlock(int64_t count) {
+  return std::min<int64_t>(blockThreads, llvm::alignTo(std::max<int64_t>(count, 1), warpSize));
+}
+
 void PointwiseEmitter::emitFlat() {
-  int64_t elements = product(extents), vector = lanesOf(kernel, group);
-  // A single loop may have a rest; rows of several are whole vectors.
-  while (vector > 1 && (extents.size() == 1 ? vector > elements : extents.back() % vector != 0))
-    vector /= 2;
-  int64_t whole = elements / vector, rest = elements % vector, count = whole + rest;
-  int64_t block = std::min<int64_t>(blockThreads, llvm::alignTo(count, warpSize));
-  kernel.launch(blocksFor(count, block), {block, 1, 1}, [&] {
-    ElementScope root(kernel, space);
-    AffineExpr number =
-        root.bind(kernel.blockId(), 0, (count - 1) / block) * block + root.bind(kernel.threadId(), 0, block - 1);
-    Value thread = root.index(space.simplify(number)), live;
-    auto compare = [&](arith::CmpIPredicate predicate, int64_t bound) -> Value {
-      return arith::CmpIOp::create(kernel.getBuilder(), kernel.getLoc(), predicate, thread, root.i64(bound));
-    };
-    if (rest || count % block)
-      live = compare(arith::CmpIPredicate::slt, whole);
-    emitVectors(root, thread, live, 0, whole, vector, 0);
-    if (!rest)
-      return;
-    Value inRest =
-        arith::AndIOp::create(kernel.getBuilder(), kernel.getLoc(), compare(arith::CmpIPredicate::sge, whole),
-                              compare(arith::CmpIPredicate::slt, count));
-    emitVectors(root, thread, inRest, whole, rest, 1, whole * vector);
-  });
+  int64_t block = threadsOfBlock(flatThreads());
+  kernel.launch(blocksFor(flatThreads(), block), {block, 1, 1}, [&] { emitFlatBlock(kernel.blockId(), block); });
+}
+
+void PointwiseEmitter::emitFlatBlock(Value blockNumber, int64_t block) {
+  int64_t elements = product(extents), vector = vectorOfFlat(), count = flatThreads();
+  int64_t whole = elements / vector, rest = elements % vector;
+  ElementScope root(view, space);
+  AffineExpr number =
+      root.bind(blockNumber, 0, (count - 1) / block) * block + root.bind(kernel.threadId(), 0, block - 1);
+  Value thread = root.index(space.simplify(number)), live;
+  auto compare = [&](arith::CmpIPredicate predicate, int64_t bound) -> Value {
+    return arith::CmpIOp::create(kernel.getBuilder(), kernel.getLoc(), predicate, thread, root.i64(bound));
+  };
+  if (rest || count % block)
+    live = compare(arith::CmpIPredicate::slt, whole);
+  emitVectors(root, thread, live, 0, whole, vector, 0);
+  if (!rest)
+    return;
+  Value inRest = arith::AndIOp::create(kernel.getBuilder(), kernel.getLoc(), compare(arith::CmpIPredicate::sge, whole),
+                                       compare(arith::CmpIPredicate::slt, count));
+  emitVectors(root, thread, inRest, whole, rest, 1, whole * vector);
 }
 
 Value PointwiseEmitter::plus(Value value, int64_t more) {
@@ -251,7 +282,7 @@ void PointwiseEmitter::emitTiled() {
   kernel.launch({blocks, 1, 1}, {tileSide, tileRows, 1}, [&] {
     for (TransposedRead &read : transposed)
       read.tile = kernel.shared(tileSide * tilePitch, getElementTypeOrSelf(read.input.getType()));
-    ElementScope root(kernel, space);
+    ElementScope root(view, space);
     AffineExpr block = space.simplify(root.bind(kernel.blockId(), 0, blocks - 1));
     fillTiles(root, block);
     kernel.barrier();
@@ -283,4 +314,40 @@ LogicalResult PointwiseEmitter::emit() {
 
 LogicalResult codegen::emitGpuPointwise(GpuKernelBuilder &kernel, dl::GroupOp group) {
   return PointwiseEmitter(kernel, group).emit();
+}
+
+LogicalResult codegen::emitGpuHorizontal(GpuKernelBuilder &kernel, dl::GroupOp group) {
+  std::vector<std::unique_ptr<PartKernelBuilder>> views;
+  std::vector<std::unique_ptr<PointwiseEmitter>> parts;
+  int64_t threads = 0, blocks = 0;
+  for (auto part : group.getBody().front().getOps<dl::GroupOp>()) {
+    if (product(part.getDomain()) == 0)
+      continue;
+    views.push_back(std::make_unique<PartKernelBuilder>(kernel, part));
+    parts.push_back(std::make_unique<PointwiseEmitter>(kernel, *views.back(), part));
+    if (failed(parts.back()->analyse()))
+      return failure();
+    threads = std::max(threads, parts.back()->flatThreads());
+  }
+  int64_t block = threadsOfBlock(threads);
+  for (const auto &part : parts)
+    blocks += blocksFor(part->flatThreads(), block)[0];
+  kernel.launch({blocks, 1, 1}, {block, 1, 1}, [&] {
+    OpBuilder &b = kernel.getBuilder();
+    int64_t first = 0;
+    for (auto [part, view] : llvm::zip(parts, views)) {
+      int64_t count = blocksFor(part->flatThreads(), block)[0];
+      IndexSpace space(group.getContext());
+      ElementScope root(*view, space);
+      // Blocks before the part's first wrap around to large numbers.
+      Value number = b.createOrFold<arith::SubIOp>(kernel.getLoc(), kernel.blockId(), root.i64(first));
+      Value mine = arith::CmpIOp::create(b, kernel.getLoc(), arith::CmpIPredicate::ult, number, root.i64(count));
+      emitIf(root, mine, {}, [&]() -> SmallVector<Value> {
+        part->emitFlatBlock(number, block);
+        return {};
+      });
+      first += count;
+    }
+  });
+  return success();
 }

@@ -10,6 +10,7 @@ namespace dlc::codegen {
 mlir::LogicalResult emitPointwise(KernelBuilder &kernel, dl::GroupOp group);
 mlir::LogicalResult emitRow(KernelBuilder &kernel, dl::GroupOp group);
 mlir::LogicalResult emitColumn(KernelBuilder &kernel, dl::GroupOp group);
+mlir::LogicalResult emitHorizontal(KernelBuilder &kernel, dl::GroupOp group);
 
 int64_t rowWorkspaceBytes(dl::GroupOp group);
 int64_t columnWorkspaceBytes(dl::GroupOp group);

@@ -34,6 +34,8 @@ LogicalResult codegen::emitKernel(KernelBuilder &kernel, dl::GroupOp group, cons
     return emitRow(kernel, group);
   case dl::GroupKind::Column:
     return emitColumn(kernel, group);
+  case dl::GroupKind::Horizontal:
+    return emitHorizontal(kernel, group);
   default:
     break;
   }

@@ -109,6 +109,22 @@ ParseResult GroupOp::parse(OpAsmParser &parser, OperationState &result) {
   return parser.parseRegion(*result.addRegion(), arguments);
 }
 
+/// Groups of kind pointwise on the group's own arguments, all whose results are yielded in order.
+static LogicalResult verifyParts(GroupOp group) {
+  SmallVector<Value> results;
+  for (Operation &op : group.getBody().front().without_terminator()) {
+    auto part = dyn_cast<GroupOp>(op);
+    if (!part || part.getKind() != GroupKind::Pointwise)
+      return op.emitOpError("expects to be a group of kind pointwise inside one of kind horizontal");
+    if (!llvm::all_of(part.getInputs(), llvm::IsaPred<BlockArgument>))
+      return op.emitOpError("expects to be independent of the other parts of the horizontal group");
+    llvm::append_range(results, part.getResults());
+  }
+  if (!llvm::equal(results, group.getBody().front().getTerminator()->getOperands()))
+    return group.emitOpError("expects to yield all results of its parts in order");
+  return success();
+}
+
 LogicalResult GroupOp::verify() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
@@ -116,6 +132,8 @@ LogicalResult GroupOp::verify() {
   auto yield = dyn_cast<YieldOp>(block.back());
   if (!yield || yield.getOperandTypes() != getResultTypes())
     return emitOpError("expects a body ending in dl.yield of the result types");
+  if (getKind() == GroupKind::Horizontal && failed(verifyParts(*this)))
+    return failure();
   if (getSlots() && getSlots()->size() != getNumResults())
     return emitOpError("expects one slot a result, got ") << getSlots()->size();
   if (std::optional<ArrayRef<int64_t>> inPlace = getInPlace()) {

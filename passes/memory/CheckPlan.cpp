@@ -31,8 +31,10 @@ class LaneWalk {
 public:
   explicit LaneWalk(dl::GroupOp group) : group(group) {}
 
-  /// Whether any result reads argument `input` at an index that another lane might have overwritten.
-  bool readsElsewhere(unsigned input) {
+  /// Whether any result reads argument `input` at an index that a lane which writes `result` might have overwritten.
+  bool readsElsewhere(unsigned result, unsigned input) {
+    if (group.getKind() == dl::GroupKind::Horizontal)
+      return partReadsElsewhere(result, input);
     argument = group.getBody().front().getArgument(input);
     for (Value value : group.getBody().front().getTerminator()->getOperands())
       if (pull(value, /*elsewhere=*/false))
@@ -41,6 +43,18 @@ public:
   }
 
 private:
+  /// Parts run side by side: none but the one that overwrites the argument may read it.
+  bool partReadsElsewhere(unsigned result, unsigned input) {
+    Block &body = group.getBody().front();
+    auto written = cast<OpResult>(body.getTerminator()->getOperand(result));
+    for (auto part : body.getOps<dl::GroupOp>())
+      for (auto [number, value] : llvm::enumerate(part.getInputs()))
+        if (value == body.getArgument(input) &&
+            (part != written.getOwner() || LaneWalk(part).readsElsewhere(written.getResultNumber(), number)))
+          return true;
+    return false;
+  }
+
   bool pull(Value value, bool elsewhere) {
     if (value == argument)
       return elsewhere;
@@ -185,7 +199,7 @@ private:
         return error(group, slot, value, "is not its in_place input alone");
       auto from = cast<RankedTensorType>(group.getInputs()[input].getType());
       auto to = cast<RankedTensorType>(group.getResult(result).getType());
-      if (from.getShape() != to.getShape() || LaneWalk(group).readsElsewhere(input))
+      if (from.getShape() != to.getShape() || LaneWalk(group).readsElsewhere(result, input))
         return error(group, slot, value, "is read by other lanes");
     }
     return success();

@@ -2,6 +2,7 @@
 
 #include "dlc/ir/Storage.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 #include <map>
 
 using namespace dlc;
@@ -38,25 +39,52 @@ static Packing packInOrder(llvm::ArrayRef<Interval> intervals, llvm::ArrayRef<un
   return packing;
 }
 
+namespace {
+/// An order of placing, and what it leads to.
+struct Attempt {
+  std::vector<unsigned> order;
+  Packing packing;
+};
+} // namespace
+
+/// Repeats with what reached the top placed first.
+static void improve(llvm::ArrayRef<Interval> intervals, Attempt &best) {
+  constexpr unsigned most = 32;
+  // Each attempt takes quadratic time.
+  constexpr size_t worthTime = 1000;
+  int64_t bound = liveBound(intervals);
+  Attempt next = best;
+  for (unsigned i = 0; i < most && best.packing.bytes > bound && intervals.size() <= worthTime; ++i) {
+    std::stable_partition(next.order.begin(), next.order.end(), [&](unsigned index) {
+      return next.packing.offsets[index] + rounded(intervals[index]) == next.packing.bytes;
+    });
+    next.packing = packInOrder(intervals, next.order);
+    if (next.packing.bytes < best.packing.bytes)
+      best = next;
+  }
+}
+
 Packing dlc::passes::pack(llvm::ArrayRef<Interval> intervals) {
-  std::vector<unsigned> order(intervals.size());
   auto packBy = [&](auto key) {
-    for (unsigned i = 0; i < order.size(); ++i)
-      order[i] = i;
-    llvm::sort(order, [&](unsigned a, unsigned b) {
+    Attempt attempt;
+    for (unsigned i = 0; i < intervals.size(); ++i)
+      attempt.order.push_back(i);
+    llvm::sort(attempt.order, [&](unsigned a, unsigned b) {
       auto left = key(intervals[a]), right = key(intervals[b]);
       return left != right ? left > right : a < b;
     });
-    return packInOrder(intervals, order);
+    attempt.packing = packInOrder(intervals, attempt.order);
+    return attempt;
   };
   auto duration = [](const Interval &i) { return i.end - i.start + 1; };
-  Packing best = packBy([](const Interval &i) { return i.bytes; });
-  for (const Packing &other :
+  Attempt best = packBy([](const Interval &i) { return i.bytes; });
+  for (const Attempt &other :
        {packBy([&](const Interval &i) { return double(i.bytes) * duration(i); }),
         packBy([&](const Interval &i) { return duration(i); }), packBy([](const Interval &i) { return -i.start; })})
-    if (other.bytes < best.bytes)
+    if (other.packing.bytes < best.packing.bytes)
       best = other;
-  return best;
+  improve(intervals, best);
+  return best.packing;
 }
 
 int64_t dlc::passes::liveBound(llvm::ArrayRef<Interval> intervals, int64_t *position) {

@@ -50,6 +50,14 @@ SmallVector<dl::GroupOp> dlc::passes::readersOfBytes(Value root) {
 }
 
 bool dlc::passes::canTakeOver(dl::GroupOp group, unsigned result, unsigned input) {
+  if (group.getKind() == dl::GroupKind::Horizontal) {
+    // The part that writes the result alone reads the input, once.
+    auto inside = cast<OpResult>(group.getBody().front().getTerminator()->getOperand(result));
+    auto part = cast<dl::GroupOp>(inside.getOwner());
+    BlockArgument argument = group.getBody().front().getArgument(input);
+    return argument.hasOneUse() && *argument.user_begin() == part &&
+           canTakeOver(part, inside.getResultNumber(), argument.use_begin()->getOperandNumber());
+  }
   bool isRow = group.getKind() == dl::GroupKind::Row;
   if (!isRow && group.getKind() != dl::GroupKind::Pointwise && group.getKind() != dl::GroupKind::Column)
     return false;

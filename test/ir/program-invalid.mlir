@@ -42,3 +42,46 @@ func.func @group_yields_other_types(%x: tensor<3xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @part(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = dl.group kind(horizontal) [] (%a = %x : tensor<4xf32>) -> (tensor<4xf32>) {
+    // expected-error @+1 {{expects to be a group of kind pointwise inside one of kind horizontal}}
+    %1 = dl.neg %a : tensor<4xf32>
+    dl.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @dependent_parts(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0:2 = dl.group kind(horizontal) [] (%a = %x : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %1 = dl.group kind(pointwise) [4] (%b = %a : tensor<4xf32>) -> (tensor<4xf32>) {
+      %2 = dl.neg %b : tensor<4xf32>
+      dl.yield %2 : tensor<4xf32>
+    }
+    // expected-error @+1 {{expects to be independent of the other parts of the horizontal group}}
+    %3 = dl.group kind(pointwise) [4] (%b = %1 : tensor<4xf32>) -> (tensor<4xf32>) {
+      %2 = dl.neg %b : tensor<4xf32>
+      dl.yield %2 : tensor<4xf32>
+    }
+    dl.yield %1, %3 : tensor<4xf32>, tensor<4xf32>
+  }
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @parts_in_order(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // expected-error @+1 {{expects to yield all results of its parts in order}}
+  %0:2 = dl.group kind(horizontal) [] (%a = %x : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %1:2 = dl.group kind(pointwise) [4] (%b = %a : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+      %2 = dl.neg %b : tensor<4xf32>
+      dl.yield %2, %b : tensor<4xf32>, tensor<4xf32>
+    }
+    dl.yield %1#1, %1#0 : tensor<4xf32>, tensor<4xf32>
+  }
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+}

@@ -81,3 +81,36 @@ rt.kernel @transposed workspace(0) {
   }
   dl.yield %0 : tensor<70x100xf32>
 }
+
+// -----
+
+// One launch: 2 blocks for the first part's 300 threads, then one for the second part's 3.
+// CHECK-LABEL: gpu.func @parts_0(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !llvm.ptr<1> {{[^%]*}}, %[[W:[a-z0-9]+]]: !llvm.ptr<1> {{[^%]*}}, %[[Y:[a-z0-9]+]]: !llvm.ptr<1> {{[^%]*}}, %[[V:[a-z0-9]+]]: !llvm.ptr<1>
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>
+// CHECK: arith.cmpi ult
+// CHECK: scf.if
+// CHECK-DAG: llvm.getelementptr inbounds %[[X]][
+// CHECK-DAG: llvm.getelementptr inbounds %[[Y]][
+// CHECK: arith.subi
+// CHECK: arith.cmpi ult
+// CHECK: scf.if
+// CHECK-DAG: llvm.getelementptr inbounds %[[W]][
+// CHECK-DAG: llvm.getelementptr inbounds %[[V]][
+// CHECK-NOT: gpu.func
+// PTX-LABEL: .entry parts_0(
+rt.kernel @parts workspace(0) {
+^bb0(%x: tensor<1200xf32>, %w: tensor<3xf64>):
+  %0:2 = dl.group kind(horizontal) [] (%a = %x : tensor<1200xf32>, %b = %w : tensor<3xf64>) -> (tensor<1200xf32>, tensor<3xf64>) {
+    %1 = dl.group kind(pointwise) [1200] (%c = %a : tensor<1200xf32>) -> tensor<1200xf32> {
+      %3 = dl.neg %c : tensor<1200xf32>
+      dl.yield %3 : tensor<1200xf32>
+    }
+    %2 = dl.group kind(pointwise) [3] (%c = %b : tensor<3xf64>) -> tensor<3xf64> {
+      %3 = dl.neg %c : tensor<3xf64>
+      dl.yield %3 : tensor<3xf64>
+    }
+    dl.yield %1, %2 : tensor<1200xf32>, tensor<3xf64>
+  }
+  dl.yield %0#0, %0#1 : tensor<1200xf32>, tensor<3xf64>
+}

@@ -560,3 +560,31 @@ func.func @constant_table(%a0: tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<5x3x
   }
   return %r#0, %r#1 : tensor<5x3xf32>, tensor<5x3xi1>
 }
+
+// Parts of one block, of several, of one element, and with an in-place result and a transposed read.
+func.func @horizontal(%a0: tensor<70x100xf32>, %a1: tensor<f64>, %a2: tensor<13xf32>, %a3: tensor<40x33xf32>, %a4: tensor<13xf32>) -> (tensor<70x100xf32>, tensor<f32>, tensor<13xf32>, tensor<13xf32>, tensor<33x40xf32>) {
+  %r:5 = dl.group kind(horizontal) [] (%p = %a0 : tensor<70x100xf32>, %q = %a1 : tensor<f64>, %s = %a2 : tensor<13xf32>, %t = %a3 : tensor<40x33xf32>, %u = %a4 : tensor<13xf32>)
+      -> (tensor<70x100xf32>, tensor<f32>, tensor<13xf32>, tensor<13xf32>, tensor<33x40xf32>) attributes {in_place = array<i64: 0, -1, -1, 4, -1>} {
+    %0 = dl.group kind(pointwise) [70, 100] (%x = %p : tensor<70x100xf32>, %y = %q : tensor<f64>) -> (tensor<70x100xf32>) {
+      %1 = dl.cast %y : tensor<f64> to tensor<f32>
+      %2 = dl.broadcast %1 dims [] : (tensor<f32>) -> tensor<70x100xf32>
+      %3 = dl.mul %x, %2 : tensor<70x100xf32>
+      dl.yield %3 : tensor<70x100xf32>
+    }
+    %4 = dl.group kind(pointwise) [] (%y = %q : tensor<f64>) -> (tensor<f32>) {
+      %1 = dl.cast %y : tensor<f64> to tensor<f32>
+      dl.yield %1 : tensor<f32>
+    }
+    %5:2 = dl.group kind(pointwise) [13] (%x = %s : tensor<13xf32>, %y = %u : tensor<13xf32>) -> (tensor<13xf32>, tensor<13xf32>) {
+      %1 = dl.exp %x : tensor<13xf32>
+      %2 = dl.sub %y, %1 : tensor<13xf32>
+      dl.yield %1, %2 : tensor<13xf32>, tensor<13xf32>
+    }
+    %6 = dl.group kind(pointwise) [33, 40] (%x = %t : tensor<40x33xf32>) -> (tensor<33x40xf32>) {
+      %1 = dl.transpose %x permutation [1, 0] : (tensor<40x33xf32>) -> tensor<33x40xf32>
+      dl.yield %1 : tensor<33x40xf32>
+    }
+    dl.yield %0, %4, %5#0, %5#1, %6 : tensor<70x100xf32>, tensor<f32>, tensor<13xf32>, tensor<13xf32>, tensor<33x40xf32>
+  }
+  return %r#0, %r#1, %r#2, %r#3, %r#4 : tensor<70x100xf32>, tensor<f32>, tensor<13xf32>, tensor<13xf32>, tensor<33x40xf32>
+}
