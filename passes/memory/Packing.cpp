@@ -39,52 +39,43 @@ static Packing packInOrder(llvm::ArrayRef<Interval> intervals, llvm::ArrayRef<un
   return packing;
 }
 
-namespace {
-/// An order of placing, and what it leads to.
-struct Attempt {
-  std::vector<unsigned> order;
-  Packing packing;
-};
-} // namespace
-
-/// Repeats with what reached the top placed first.
-static void improve(llvm::ArrayRef<Interval> intervals, Attempt &best) {
+/// The best of repetitions, each with what reached the top before placed first.
+static Packing packRepeatedly(llvm::ArrayRef<Interval> intervals, std::vector<unsigned> order, int64_t bound) {
   constexpr unsigned most = 32;
-  // Each attempt takes quadratic time.
-  constexpr size_t worthTime = 1000;
-  int64_t bound = liveBound(intervals);
-  Attempt next = best;
-  for (unsigned i = 0; i < most && best.packing.bytes > bound && intervals.size() <= worthTime; ++i) {
-    std::stable_partition(next.order.begin(), next.order.end(), [&](unsigned index) {
-      return next.packing.offsets[index] + rounded(intervals[index]) == next.packing.bytes;
+  // Each repetition takes quadratic time.
+  constexpr size_t worthTime = 500;
+  Packing last = packInOrder(intervals, order), best = last;
+  for (unsigned i = 0; i < most && best.bytes > bound && intervals.size() <= worthTime; ++i) {
+    std::stable_partition(order.begin(), order.end(), [&](unsigned index) {
+      return last.offsets[index] + rounded(intervals[index]) == last.bytes;
     });
-    next.packing = packInOrder(intervals, next.order);
-    if (next.packing.bytes < best.packing.bytes)
-      best = next;
+    last = packInOrder(intervals, order);
+    if (last.bytes < best.bytes)
+      best = last;
   }
+  return best;
 }
 
 Packing dlc::passes::pack(llvm::ArrayRef<Interval> intervals) {
+  int64_t bound = liveBound(intervals);
   auto packBy = [&](auto key) {
-    Attempt attempt;
-    for (unsigned i = 0; i < intervals.size(); ++i)
-      attempt.order.push_back(i);
-    llvm::sort(attempt.order, [&](unsigned a, unsigned b) {
+    std::vector<unsigned> order(intervals.size());
+    for (unsigned i = 0; i < order.size(); ++i)
+      order[i] = i;
+    llvm::sort(order, [&](unsigned a, unsigned b) {
       auto left = key(intervals[a]), right = key(intervals[b]);
       return left != right ? left > right : a < b;
     });
-    attempt.packing = packInOrder(intervals, attempt.order);
-    return attempt;
+    return packRepeatedly(intervals, std::move(order), bound);
   };
   auto duration = [](const Interval &i) { return i.end - i.start + 1; };
-  Attempt best = packBy([](const Interval &i) { return i.bytes; });
-  for (const Attempt &other :
+  Packing best = packBy([](const Interval &i) { return i.bytes; });
+  for (const Packing &other :
        {packBy([&](const Interval &i) { return double(i.bytes) * duration(i); }),
         packBy([&](const Interval &i) { return duration(i); }), packBy([](const Interval &i) { return -i.start; })})
-    if (other.packing.bytes < best.packing.bytes)
+    if (other.bytes < best.bytes)
       best = other;
-  improve(intervals, best);
-  return best.packing;
+  return best;
 }
 
 int64_t dlc::passes::liveBound(llvm::ArrayRef<Interval> intervals, int64_t *position) {

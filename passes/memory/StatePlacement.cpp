@@ -177,13 +177,14 @@ LogicalResult StatePlacer::place() {
   return success();
 }
 
-/// Bytes of activations that are live after the group and were not before.
+/// Bytes of activations that are live after the group and were not before; scalars, on which updates of variables wait,
+/// count as none.
 int64_t StatePlacer::growth(dl::GroupOp group, const DenseMap<Value, unsigned> &remaining) const {
   int64_t bytes = 0;
   if (isView(group))
     return bytes;
   for (Value result : group.getResults())
-    if (!slots.contains(result))
+    if (!slots.contains(result) && cast<RankedTensorType>(result.getType()).getNumElements() > 1)
       bytes += dl::getSlotBytes(result.getType());
   llvm::SmallSetVector<Value, 8> roots;
   for (Value input : group.getInputs())

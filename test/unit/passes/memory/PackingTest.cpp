@@ -47,6 +47,6 @@ TEST(Packing, RandomIntervalsNeverOverlap) {
     Packing packing = pack(intervals);
     expectApart(intervals, packing);
     EXPECT_GE(packing.bytes, liveBound(intervals));
-    EXPECT_LE(double(packing.bytes), 1.25 * double(liveBound(intervals)));
+    EXPECT_LE(double(packing.bytes), 1.1 * double(liveBound(intervals)));
   }
 }
