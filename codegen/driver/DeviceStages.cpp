@@ -15,7 +15,8 @@
 #include "targets/sim/Locations.h"
 #include "targets/sim/Retarget.h"
 
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -46,25 +47,24 @@ StatusOr<bool> isGpuStage(ModuleOp module, const Targets &targets) {
   if (targets.cpu)
     return Status(StatusCode::InvalidInput, "expects a module with GPU kernels to be compiled for sim and cuda targets "
                                             "alone, got the target cpu");
-  llvm::StringSet<> names;
+  llvm::StringMap<gpu::GPUFuncOp> functions;
   for (auto function : kernels.getOps<gpu::GPUFuncOp>())
-    names.insert(kernelName(function));
+    functions.try_emplace(kernelName(function), function);
   WalkResult checked = module.walk([&](rt::LaunchOp launch) {
-    if (names.contains(launch.getKernel()))
+    gpu::GPUFuncOp function = functions.lookup(launch.getKernel());
+    if (!function) {
+      launch.emitOpError("expects a kernel, got @") << launch.getKernel() << ", which is none";
+      return WalkResult::interrupt();
+    }
+    if (launch->getNumOperands() == function.getNumArguments())
       return WalkResult::advance();
-    launch.emitOpError("expects a kernel, got @") << launch.getKernel() << ", which is none";
+    launch.emitOpError("expects ") << function.getNumArguments() << " operands, as many as @" << function.getName()
+                                   << " has, got " << launch->getNumOperands();
     return WalkResult::interrupt();
   });
   if (checked.wasInterrupted())
-    return Status(StatusCode::InvalidInput, "a launch has no kernel");
+    return Status(StatusCode::InvalidInput, "a launch does not fit the kernels");
   return true;
-}
-
-static std::array<int64_t, 3> extents(std::optional<ArrayRef<int32_t>> known) {
-  std::array<int64_t, 3> result = {1, 1, 1};
-  if (known)
-    llvm::copy(*known, result.begin());
-  return result;
 }
 
 static int64_t bytesOf(Value buffer) {
@@ -123,8 +123,8 @@ std::vector<KernelInfo> describeKernels(ModuleOp module, std::vector<SiteInfo> &
   for (auto function : functions.getOps<gpu::GPUFuncOp>()) {
     KernelInfo kernel;
     kernel.name = function.getName().str();
-    kernel.grid = extents(function.getKnownGridSize());
-    kernel.block = extents(function.getKnownBlockSize());
+    kernel.grid = launchExtents(function.getKnownGridSize());
+    kernel.block = launchExtents(function.getKnownBlockSize());
     kernel.shared = sharedBytesOf(function);
     if (rt::LaunchOp launch = launches.lookup(kernelName(function))) {
       kernel.operands = operandsOf(launch);
@@ -226,7 +226,8 @@ StatusOr<std::string> printKernels(ModuleOp module, Emit stage, const Targets &t
     return text + "\n";
   }
   if (targets.cuda.size() != 1)
-    return Status(StatusCode::InvalidInput, "expected one target cuda:sm_80, cuda:sm_90 or cuda:sm_100 to emit for");
+    return Status(StatusCode::InvalidInput, "expects one target of " + cudaTargets() + " to show this stage for, got " +
+                                                llvm::join(targets.names(), ", "));
   StatusOr<std::unique_ptr<TranslatedKernels>> kernels = TranslatedKernels::make(module, false);
   if (!kernels.ok())
     return kernels.status();

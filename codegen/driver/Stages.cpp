@@ -18,6 +18,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
+#include <functional>
+
 using namespace mlir;
 
 namespace dlc::codegen {
@@ -86,12 +88,28 @@ static Status checkPassNames(const CompileOptions &options) {
   return {};
 }
 
+// A module read at the rt stage has its plan, and kernels write as much workspace as their target needs.
+static Status checkWorkspaces(ModuleOp module, const std::function<int64_t(dl::GroupOp)> &needed) {
+  for (auto kernel : module.getOps<rt::KernelOp>())
+    if (int64_t bytes = needed(kernel.getGroup()), planned = int64_t(kernel.getWorkspace()); planned < bytes) {
+      kernel.emitOpError("expects a workspace of ")
+          << bytes << " bytes for these targets, got " << planned << "; make the rt stage for the same targets";
+      return {StatusCode::InvalidInput, "the rt stage was made for other targets"};
+    }
+  return {};
+}
+
 Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, const Targets &targets) {
   if (Status status = checkPassNames(options); !status.ok())
     return status;
   StatusOr<bool> done = isGpuStage(module, targets);
-  if (!done.ok() || *done)
+  if (!done.ok())
     return done.status();
+  if (*done && (stage != Emit::Rt || !options.train.empty()))
+    return {StatusCode::InvalidInput, "a module with GPU kernels is past --train and the stages dl and fused"};
+  if (*done)
+    return {};
+  bool planned = !module.getOps<rt::KernelOp>().empty();
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
 #ifdef NDEBUG
   manager.enableVerifier(false);
@@ -115,7 +133,7 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   if (stage == Emit::Rt)
     passes::buildBackendPipeline(manager, pipeline);
   if (succeeded(manager.run(module)))
-    return {};
+    return planned ? checkWorkspaces(module, pipeline.workspaceBytes) : Status();
   bool limit = failedPass == "dl-plan-memory" && options.memoryLimit > 0;
   return {limit ? StatusCode::LimitExceeded : StatusCode::InvalidInput, "pass " + failedPass + " failed"};
 }

@@ -1,9 +1,9 @@
 #include "driver/Targets.h"
 
+#include "targets/cuda/CudaArch.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
-
-#include <array>
 
 using namespace dlc;
 using namespace dlc::codegen;
@@ -28,8 +28,15 @@ std::vector<std::string> Targets::names() const {
   return names;
 }
 
+std::string dlc::codegen::cudaTargets() {
+  std::string list;
+  llvm::ArrayRef<CudaArch> archs = cudaArchs();
+  for (const CudaArch &arch : archs)
+    list += (list.empty() ? "cuda:" : &arch == &archs.back() ? " or cuda:" : ", cuda:") + arch.name.str();
+  return list;
+}
+
 StatusOr<Targets> Targets::parse(const CompileOptions &options) {
-  static constexpr std::array<llvm::StringRef, 3> kArchitectures = {"sm_80", "sm_90", "sm_100"};
   StatusOr<CpuTarget> host = cpuTarget(options.cpu);
   if (!host.ok())
     return host.status();
@@ -45,14 +52,14 @@ StatusOr<Targets> Targets::parse(const CompileOptions &options) {
       targets.cpu = true;
     else if (name == "sim")
       targets.sim = true;
-    else if (architecture.consume_front("cuda:") && llvm::is_contained(kArchitectures, architecture)) {
+    else if (architecture.consume_front("cuda:") && findCudaArch(architecture)) {
       if (!llvm::is_contained(targets.cuda, architecture))
         targets.cuda.push_back(architecture.str());
     } else
       return Status(StatusCode::InvalidInput,
-                    "unknown target '" + name.str() + "'; expected cpu, sim, cuda:sm_80, cuda:sm_90 or cuda:sm_100");
+                    "unknown target '" + name.str() + "'; expected cpu, sim, " + cudaTargets());
   }
   if (!targets.cpu && !targets.hasGpu())
-    return Status(StatusCode::InvalidInput, "expected a target: cpu, sim, cuda:sm_80, cuda:sm_90 or cuda:sm_100");
+    return Status(StatusCode::InvalidInput, "expected a target: cpu, sim, " + cudaTargets());
   return targets;
 }

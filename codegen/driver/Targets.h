@@ -9,6 +9,9 @@
 
 namespace dlc::codegen {
 
+/// "cuda:sm_80, cuda:sm_90 or …": the targets of CUDA, for messages.
+std::string cudaTargets();
+
 /// What a compilation is for.
 struct Targets {
   CpuTarget host;                ///< the processor of host programs, of the cpu's kernels and of sim's

@@ -58,6 +58,13 @@ static LogicalResult emitByKind(GpuKernelBuilder &kernel, dl::GroupOp group) {
   return anchor ? emitter.emit(kernel, group, anchor) : emitGpuFallback(kernel, group);
 }
 
+std::array<int64_t, 3> codegen::launchExtents(std::optional<ArrayRef<int32_t>> known) {
+  std::array<int64_t, 3> extents = {1, 1, 1};
+  if (known)
+    llvm::copy(*known, extents.begin());
+  return extents;
+}
+
 FailureOr<SmallVector<GpuLaunch>> codegen::emitGpuKernel(gpu::GPUModuleOp module, StringRef name, dl::GroupOp group,
                                                          int64_t workspaceBytes, const GpuOptions &options) {
   GpuKernelBuilder kernel(module, name, group, workspaceBytes, options);

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 #include <array>
+#include <optional>
 #include <string>
 
 namespace dlc::codegen {
@@ -14,6 +15,9 @@ struct GpuLaunch {
   std::array<int64_t, 3> grid, block; ///< x, y, z
   int64_t sharedBytes = 0;            ///< static, part of the kernel: a launch asks for no more
 };
+
+/// The extents of a kernel's grid or block, from its attribute; 1 where there is none.
+std::array<int64_t, 3> launchExtents(std::optional<llvm::ArrayRef<int32_t>> known);
 
 /// What results may depend on beside their operands, only where it was asked for.
 struct GpuOptions {

@@ -1,11 +1,11 @@
 #include "targets/cuda/KernelReport.h"
 
+#include "gpu/GpuKernels.h"
 #include "targets/cuda/CudaArch.h"
 #include "targets/cuda/Ptxas.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -73,13 +73,6 @@ static int64_t movedBytes(mlir::gpu::GPUFuncOp function) {
   return bytes;
 }
 
-static std::array<int64_t, 3> extents(std::optional<llvm::ArrayRef<int32_t>> known) {
-  std::array<int64_t, 3> result{1, 1, 1};
-  if (known)
-    llvm::copy(*known, result.begin());
-  return result;
-}
-
 StatusOr<std::vector<KernelReport>> dlc::codegen::reportKernels(mlir::gpu::GPUModuleOp kernels, llvm::StringRef ptx,
                                                                 llvm::StringRef archName) {
   const CudaArch *arch = findCudaArch(archName);
@@ -94,8 +87,8 @@ StatusOr<std::vector<KernelReport>> dlc::codegen::reportKernels(mlir::gpu::GPUMo
   }
   std::vector<KernelReport> reports;
   for (auto function : kernels.getOps<mlir::gpu::GPUFuncOp>()) {
-    KernelReport report{function.getName().str(), extents(function.getKnownGridSize()),
-                        extents(function.getKnownBlockSize()), movedBytes(function), std::nullopt};
+    KernelReport report{function.getName().str(), launchExtents(function.getKnownGridSize()),
+                        launchExtents(function.getKnownBlockSize()), movedBytes(function), std::nullopt};
     if (auto found = assemblies.find(report.kernel); found != assemblies.end()) {
       report.assembly = found->second;
       report.assembly->occupancy = occupancy(*arch, found->second, report.block[0] * report.block[1] * report.block[2]);
@@ -103,34 +96,6 @@ StatusOr<std::vector<KernelReport>> dlc::codegen::reportKernels(mlir::gpu::GPUMo
     reports.push_back(std::move(report));
   }
   return reports;
-}
-
-static std::string shape(const std::array<int64_t, 3> &extents) {
-  std::string text = std::to_string(extents[0]);
-  for (int64_t rest : {extents[1], extents[2]})
-    if (rest != 1)
-      text += "x" + std::to_string(rest);
-  return text;
-}
-
-std::string dlc::codegen::toText(llvm::ArrayRef<KernelReport> reports) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  out << llvm::format("%-16s %12s %10s %12s %9s %12s %8s %9s\n", "kernel", "grid", "block", "bytes", "registers",
-                      "spilled", "shared", "occupancy");
-  for (const KernelReport &each : reports) {
-    out << llvm::format("%-16s %12s %10s %12lld", each.kernel.c_str(), shape(each.grid).c_str(),
-                        shape(each.block).c_str(), static_cast<long long>(each.movedBytes));
-    if (each.assembly)
-      out << llvm::format(" %9lld %12lld %8lld %8.0f%%", static_cast<long long>(each.assembly->registers),
-                          static_cast<long long>(each.assembly->spillStores + each.assembly->spillLoads),
-                          static_cast<long long>(each.assembly->sharedBytes), 100 * each.assembly->occupancy);
-    out << "\n";
-  }
-  bool assembled = llvm::any_of(reports, [](const KernelReport &each) { return each.assembly.has_value(); });
-  if (!assembled && !reports.empty())
-    out << "ptxas not found: registers, spills and shared memory are unknown; set DLC_PTXAS or CUDA_HOME\n";
-  return text;
 }
 
 std::string dlc::codegen::toJson(llvm::ArrayRef<KernelReport> reports) {

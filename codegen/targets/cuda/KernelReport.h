@@ -28,8 +28,6 @@ struct KernelReport {
 StatusOr<std::vector<KernelReport>> reportKernels(mlir::gpu::GPUModuleOp kernels, llvm::StringRef ptx,
                                                   llvm::StringRef arch);
 
-/// A table with a line a kernel.
-std::string toText(llvm::ArrayRef<KernelReport> reports);
 /// An array with an object a kernel.
 std::string toJson(llvm::ArrayRef<KernelReport> reports);
 

@@ -77,5 +77,8 @@ StatusOr<Assembled> dlc::codegen::assemble(llvm::StringRef ptx, llvm::StringRef 
     return internal("ptxas refused generated code; this is an internal error of dlc\n" + message + said +
                     "to reproduce: " + *ptxas + " " + target + " " + *input + " -o /dev/null");
   }
-  return Assembled{contentsOf(*output), said};
+  std::string cubin = contentsOf(*output);
+  if (cubin.empty())
+    return Status(StatusCode::InvalidInput, *ptxas + ": wrote no cubin; set DLC_PTXAS to the ptxas of a CUDA toolkit");
+  return Assembled{std::move(cubin), said};
 }
