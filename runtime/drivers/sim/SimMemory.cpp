@@ -33,7 +33,7 @@ StatusOr<char *> SimMemory::reserve(const std::string &name, int64_t bytes) {
   if (address == MAP_FAILED)
     return exhausted(device, name, bytes, std::string("has no addresses left: ") + std::strerror(errno));
   std::memset(pages->base(), kNobodyWrote, size_t(pages->mapped()));
-  used += pages->mapped();
+  used += bytes;
   char *base = static_cast<char *>(address);
   pieces.emplace(base, Piece{name, bytes, pages.take()});
   return base;
@@ -50,9 +50,8 @@ void SimMemory::release(const char *address) {
   auto found = pieces.find(address);
   if (found == pieces.end())
     return;
-  int64_t mapped = found->second.pages.mapped();
-  munmap(const_cast<char *>(address), size_t(mapped));
-  used -= mapped;
+  munmap(const_cast<char *>(address), size_t(found->second.pages.mapped()));
+  used -= found->second.bytes;
   pieces.erase(found);
 }
 

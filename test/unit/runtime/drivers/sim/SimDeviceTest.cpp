@@ -67,10 +67,13 @@ TEST_F(SimDeviceTest, WrongAddressesAreNamed) {
 
 TEST_F(SimDeviceTest, TheLimitIsKept) {
   EXPECT_EQ(device.memoryBytes(), 40000);
-  EXPECT_EQ(device.allocate("b", 39000).status().message(),
-            "out of memory: arena 'b' needs 39000 bytes, sim:7 has 35904 of its 40000 left");
+  EXPECT_EQ(device.allocate("b", 39901).status().message(),
+            "out of memory: arena 'b' needs 39901 bytes, sim:7 has 39900 of its 40000 left");
   arena = Arena();
-  EXPECT_TRUE(device.allocate("b", 39000).ok());
+  StatusOr<Arena> all = device.allocate("b", 40000);
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(device.allocate("c", 1).status().message(),
+            "out of memory: arena 'c' needs 1 bytes, sim:7 has 0 of its 40000 left");
 }
 
 TEST(SimDevice, DiscardedMemoryMustBeWrittenAgain) {
