@@ -116,6 +116,8 @@ StatusOr<Manifest> Manifest::parse(std::string_view text) {
   });
   if (reader.has("targets"))
     manifest.targets = reader.strings("targets");
+  if (reader.has("simCheck"))
+    manifest.simCheck = reader.boolean("simCheck");
   if (reader.has("kernels"))
     forEach(reader, "kernels", fault,
             [&](ObjectReader &kernel) { manifest.kernels.push_back(readKernel(kernel, fault)); });
@@ -144,6 +146,7 @@ std::string Manifest::toJson() const {
                {"compiler", compiler},
                {"cpu", cpu},
                {"targets", targets},
+               {"simCheck", simCheck},
                {"arenas", json::array()},
                {"variables", json::array()},
                {"entries", json::array()},

@@ -47,6 +47,15 @@ public:
     return field->get<int64_t>();
   }
 
+  bool boolean(const char *key) {
+    const nlohmann::json *field = find(key);
+    if (!field || !field->is_boolean()) {
+      fail(std::string("has no truth value '") + key + "'");
+      return false;
+    }
+    return field->get<bool>();
+  }
+
   double number(const char *key) {
     const nlohmann::json *field = find(key);
     return field && field->is_number() ? field->get<double>() : 0;

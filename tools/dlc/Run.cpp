@@ -152,12 +152,33 @@ StatusOr<std::unique_ptr<Session>> openSession(const RunArguments &arguments) {
   return Session::create({arguments.threads, arguments.seed, device.take()});
 }
 
+/// To the files given for them, or to standard output.
+Status writeResults(const std::vector<ValueInfo> &results, std::span<Value> values,
+                    const std::vector<std::string> &outputs) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ValueInfo &result = results[i];
+    if (!outputs[i].empty()) {
+      Status status =
+          writeNpy(outputs[i], {result.name, result.type.dtype, result.type.shape, values[i].memory.data()});
+      if (!status.ok())
+        return status;
+    } else if (result.type.elements() == 1) {
+      printScalar(result.name, values[i]);
+    } else {
+      fmt::print("{}: {}, not written; name a file with --output\n", result.name, result.type.str());
+    }
+  }
+  return {};
+}
+
 } // namespace
 
 Status run(const RunArguments &arguments) {
   StatusOr<std::shared_ptr<const Executable>> executable = Executable::load(arguments.artifact);
   if (!executable.ok())
     return executable.status();
+  if (arguments.simCheck && !(*executable)->manifest().simCheck)
+    return invalid(arguments.artifact + ": its kernels check nothing; compile it with --target=sim --sim-check");
   StatusOr<size_t> index = chooseEntry(**executable, arguments.entry);
   if (!index.ok())
     return index.status();
@@ -199,20 +220,9 @@ Status run(const RunArguments &arguments) {
     if (Status status = (*program)->call(*index, argumentBuffers, resultBuffers); !status.ok())
       return status;
 
-  for (size_t i = 0; i < entry.results.size(); ++i) {
-    Value &value = values[entry.arguments.size() + i];
-    const ValueInfo &result = entry.results[i];
-    if (!(*outputs)[i].empty()) {
-      if (Status status =
-              writeNpy((*outputs)[i], {result.name, result.type.dtype, result.type.shape, value.memory.data()});
-          !status.ok())
-        return status;
-    } else if (result.type.elements() == 1) {
-      printScalar(result.name, value);
-    } else {
-      fmt::print("{}: {}, not written; name a file with --output\n", result.name, result.type.str());
-    }
-  }
+  if (Status status = writeResults(entry.results, std::span(values).subspan(entry.arguments.size()), *outputs);
+      !status.ok())
+    return status;
   return arguments.saveState.empty() ? Status() : (*session)->save(arguments.saveState);
 }
 

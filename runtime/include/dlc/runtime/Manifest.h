@@ -95,6 +95,7 @@ struct Manifest {
   std::string compiler;                       ///< "dlc 0.1.0"
   std::string cpu;                            ///< instruction set the code needs, a name LLVM knows
   std::vector<std::string> targets = {"cpu"}; ///< what it was compiled for: "cpu", "sim", "sm_90"
+  bool simCheck = false;                      ///< kernels for sim ask the device before each access
   std::vector<ArenaInfo> arenas;
   std::vector<VariableInfo> variables;
   std::vector<EntryInfo> entries;

@@ -11,7 +11,7 @@ const char *const kText = R"({"minReader":1,"compiler":"dlc","cpu":"x86-64-v3","
  "variables":[{"name":"w","type":"f32","shape":[4,2],"role":"parameter","arena":0,"offset":64,
                "init":{"kind":"uniform","a":-1.5,"b":2,"offset":3}}],
  "entries":[{"name":"f","arguments":[{"name":"x","type":"i64","shape":[]}],"results":[],"peak":9}],
- "targets":["cpu","sim"],
+ "targets":["cpu","sim"],"simCheck":true,
  "kernels":[{"name":"k0","grid":[4,2,1],"block":[32,8,1],"shared":1056,"site":0,
              "operands":[{"bytes":32,"access":"read"},{"bytes":8,"access":"read_write"}]}],
  "sites":[{"op":"dl.add","file":"m.cpp","line":3,"column":1}],"memory":[{"name":"parameters","bytes":32}]})";
@@ -29,6 +29,7 @@ TEST(Manifest, RoundTrips) {
   EXPECT_EQ(manifest->variables[0].init.a, -1.5);
   EXPECT_EQ(manifest->entries[0].arguments[0].type.dtype, DType::I64);
   EXPECT_EQ(manifest->targets, (std::vector<std::string>{"cpu", "sim"}));
+  EXPECT_TRUE(manifest->simCheck);
   const KernelInfo &kernel = manifest->kernels[0];
   EXPECT_EQ(kernel.grid, (std::array<int64_t, 3>{4, 2, 1}));
   EXPECT_EQ(kernel.block, (std::array<int64_t, 3>{32, 8, 1}));
@@ -64,6 +65,7 @@ TEST(Manifest, RefusesKernelsNoDeviceLaunches) {
   EXPECT_EQ(replaced("1056", "232449"), "manifest: kernels[0] has no integer 'shared' in [0, 232448]");
   EXPECT_EQ(replaced("\"site\":0", "\"site\":1"), "manifest: kernel 'k0' has site 1 of 1");
   EXPECT_EQ(replaced("read_write", "append"), "manifest: operands[1] has an unknown access 'append'");
+  EXPECT_EQ(replaced("true", "1"), "manifest: the whole has no truth value 'simCheck'");
   EXPECT_EQ(replaced("\"sim\"", "7"), "manifest: the whole has a list 'targets' of something else than texts");
 }
 
