@@ -179,7 +179,7 @@ void Function::call(const Flat &arguments, Flat &results, Body body) {
     auto spent = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
     record::remark(std::string("jit: ") + made.cause + " while recording; " + self.options.name +
                        " is traced again at every call (about " + std::to_string(spent.count()) +
-                       " us). Return the tensor, or use where, cond, while_loop",
+                       " us). Return the tensor, use where, or copy before the call",
                    made.demanded);
     return;
   }

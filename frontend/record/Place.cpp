@@ -27,6 +27,14 @@ Places &places() {
   return instance;
 }
 
+/// Allocators that check (sanitizers) end the process where others return null.
+bool exceedsMachine(int64_t bytes) {
+  if (bytes < int64_t(1) << 32)
+    return false;
+  StatusOr<runtime::Device *> cpu = runtime::Device::open({});
+  return cpu.ok() && bytes > (*cpu)->memoryBytes();
+}
+
 /// Blocks that can stand for each other have one size.
 int64_t blockBytes(int64_t bytes) {
   int64_t unit = bytes <= 1 << 20 ? 512 : 64 << 10;
@@ -96,9 +104,13 @@ void Place::note(int64_t bytes) {
 void *Place::allocate(int64_t bytes, const std::source_location &where) {
   if (isHost_) {
     int64_t rounded = (bytes + 63) / 64 * 64;
+    void *block = exceedsMachine(bytes) ? nullptr : std::aligned_alloc(64, static_cast<size_t>(rounded ? rounded : 64));
+    if (!block)
+      fail(ErrorKind::Device, "out of memory: a tensor needs " + std::to_string(bytes) + " bytes, more than cpu has",
+           where);
     note(bytes);
     blocksUsed.fetch_add(bytes, std::memory_order_relaxed);
-    return std::aligned_alloc(64, static_cast<size_t>(rounded ? rounded : 64));
+    return block;
   }
   int64_t size = blockBytes(bytes);
   std::lock_guard guard(lock);

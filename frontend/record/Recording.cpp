@@ -78,7 +78,7 @@ void retrace(Recording &now, const std::source_location &line, const char *cause
   if (now.fullgraph)
     fail(ErrorKind::Jit,
          "jit: a value is needed while recording " + now.name +
-             ", which asks for one graph; return the tensor, or use where, cond, while_loop",
+             ", which asks for one graph; return the tensor, use where, or copy before the call",
          line);
   now.demanded = locate(line);
   now.cause = cause;

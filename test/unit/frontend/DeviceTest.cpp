@@ -355,6 +355,16 @@ TEST(Device, LoadersGiveBatchesWhereTheDataIs) {
   EXPECT_EQ(i, 3u);
 }
 
+TEST(Device, TooMuchMemoryIsAnError) {
+  int64_t huge = int64_t(1) << 50; // more than there are addresses
+  try {
+    zeros({huge});
+    ADD_FAILURE();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.message(), "out of memory: a tensor needs 4503599627370496 bytes, more than cpu has");
+  }
+}
+
 TEST(Device, MemoryGoesUpAndDown) {
   const char *device = "sim:3"; // used by no other test
   EXPECT_EQ(memory_stats(device).allocated, 0);
