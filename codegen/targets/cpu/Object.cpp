@@ -132,8 +132,7 @@ StatusOr<std::string> dlc::codegen::compileToObject(mlir::ModuleOp module, const
   return emitObject(**translated, target);
 }
 
-Status dlc::codegen::checkSelfContained(llvm::ArrayRef<std::string> objects,
-                                        llvm::ArrayRef<llvm::StringRef> provided) {
+Status dlc::codegen::checkSelfContained(llvm::ArrayRef<std::string> objects, llvm::ArrayRef<llvm::StringRef> provided) {
   llvm::StringSet<> defined, used;
   defined.insert(provided.begin(), provided.end());
   for (const std::string &bytes : objects) {
