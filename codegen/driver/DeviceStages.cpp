@@ -40,6 +40,22 @@ Status emitGpuStage(ModuleOp module, const Targets &targets) {
 // "k3" of "k3_0".
 static StringRef kernelName(gpu::GPUFuncOp function) { return function.getName().rsplit('_').first; }
 
+// What a launch takes for granted and edited text may lack.
+static LogicalResult checkKernel(gpu::GPUFuncOp function) {
+  constexpr int64_t kMostThreads = 1024;
+  if (!function.isKernel() || !function.getKnownBlockSize() || !function.getKnownGridSize())
+    return function.emitOpError("expects a kernel with known_block_size and known_grid_size");
+  std::array<int64_t, 3> grid = launchExtents(function.getKnownGridSize());
+  std::array<int64_t, 3> block = launchExtents(function.getKnownBlockSize());
+  for (int64_t extent : llvm::concat<int64_t>(grid, block))
+    if (extent < 1)
+      return function.emitOpError("expects sizes of at least 1, got ") << extent;
+  int64_t threads = block[0] * block[1] * block[2];
+  if (threads > kMostThreads)
+    return function.emitOpError("expects blocks of at most ") << kMostThreads << " threads, got " << threads;
+  return success();
+}
+
 StatusOr<bool> isGpuStage(ModuleOp module, const Targets &targets) {
   gpu::GPUModuleOp kernels = kernelsOf(module);
   if (!kernels)
@@ -48,8 +64,11 @@ StatusOr<bool> isGpuStage(ModuleOp module, const Targets &targets) {
     return Status(StatusCode::InvalidInput, "expects a module with GPU kernels to be compiled for sim and cuda targets "
                                             "alone, got the target cpu");
   llvm::StringMap<gpu::GPUFuncOp> functions;
-  for (auto function : kernels.getOps<gpu::GPUFuncOp>())
+  for (auto function : kernels.getOps<gpu::GPUFuncOp>()) {
+    if (failed(checkKernel(function)))
+      return Status(StatusCode::InvalidInput, "a kernel cannot be launched");
     functions.try_emplace(kernelName(function), function);
+  }
   WalkResult checked = module.walk([&](rt::LaunchOp launch) {
     gpu::GPUFuncOp function = functions.lookup(launch.getKernel());
     if (!function) {

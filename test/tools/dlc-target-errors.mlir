@@ -34,6 +34,17 @@
 // PAST: dlc: a module with GPU kernels is past --train and the stages dl and fused
 // FEW: few.mlir:{{[0-9]+}}:{{[0-9]+}}: error: 'rt.launch' op expects 3 operands, as many as @k0_0 has, got 2
 
+// Kernels that nothing could launch.
+// RUN: sed 's/) kernel attributes/) attributes/' %t/gpu.mlir > %t/plain.mlir
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/plain.mlir --target=sim -o %t/m.so 2>&1 | FileCheck %s --check-prefix=PLAIN
+// RUN: sed 's/known_block_size = array<i32: [0-9]*,/known_block_size = array<i32: 2048,/' %t/gpu.mlir > %t/large.mlir
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/large.mlir --target=sim -o %t/m.so 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: sed 's/known_grid_size = array<i32: [0-9]*,/known_grid_size = array<i32: 0,/' %t/gpu.mlir > %t/zero.mlir
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/zero.mlir --target=sim -o %t/m.so 2>&1 | FileCheck %s --check-prefix=ZERO
+// PLAIN: plain.mlir:{{[0-9]+}}:{{[0-9]+}}: error: 'gpu.func' op expects a kernel with known_block_size and known_grid_size
+// LARGE: large.mlir:{{[0-9]+}}:{{[0-9]+}}: error: 'gpu.func' op expects blocks of at most 1024 threads, got
+// ZERO: zero.mlir:{{[0-9]+}}:{{[0-9]+}}: error: 'gpu.func' op expects sizes of at least 1, got 0
+
 // RUN: env DLC_PTXAS=/bin/true %S/Inputs/expect_exit.sh 1 dlc compile %t/m.mlir --target=cuda:sm_90 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=PTXAS
 // PTXAS: dlc: /bin/true: wrote no cubin; set DLC_PTXAS to the ptxas of a CUDA toolkit
 
