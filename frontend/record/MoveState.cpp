@@ -22,10 +22,24 @@ std::shared_ptr<Variable> twin(const Variable &from, Place &place) {
   return made;
 }
 
+/// A storage and its variables in both places; `gradient` is the one it had, null without.
+struct Move {
+  Ref<Storage> storage;
+  std::shared_ptr<Variable> from, to;
+  Tensor gradient;
+};
+
+void hold(Storage &storage, const std::shared_ptr<Variable> &variable) {
+  storage.variable = variable;
+  variable->storage = &storage;
+  ++storage.version;
+  adoptState(storage);
+}
+
 /// The storage's variable becomes the other; what reads the old one keeps its values, or can no longer be
 /// differentiated.
-void exchange(Storage &storage, const std::shared_ptr<Variable> &to, const std::source_location &where) {
-  Variable &from = *storage.variable;
+void carryOut(const Move &move, const std::source_location &where) {
+  Variable &from = *move.from;
   ValueRef before = from.state;
   bool held = from.segment && keepOldValue(from, before);
   if (!held)
@@ -34,10 +48,24 @@ void exchange(Storage &storage, const std::shared_ptr<Variable> &to, const std::
   from.moved = true;
   from.storage = nullptr;
   from.state = {}; // it refers back to the variable
-  storage.variable = to;
-  to->storage = &storage;
-  ++storage.version;
-  adoptState(storage);
+  hold(*move.storage, move.to);
+}
+
+void undo(const Move &move) {
+  move.to->storage = nullptr;
+  move.to->state = {};
+  move.from->moved = false;
+  hold(*move.storage, move.from);
+  if (move.gradient.defined())
+    move.storage->leafData->gradient = move.gradient;
+}
+
+/// What may find no memory left.
+void copyState(const Move &move, Place &place, const std::source_location &where) {
+  if (move.from->segment) // else it takes its first values when it is used
+    copyBytes(place, move.to->data(), *move.from->place, move.from->data(), move.from->type->bytes, where);
+  if (move.gradient.defined())
+    move.storage->leafData->gradient = makeTensor(transfer(valueOf(move.gradient, where), place, where));
 }
 
 } // namespace
@@ -45,27 +73,29 @@ void exchange(Storage &storage, const std::shared_ptr<Variable> &to, const std::
 void moveState(std::span<const Ref<Storage>> storages, Place &place, const std::source_location &where) {
   if (!recording())
     cut(where);
-  struct Move {
-    std::shared_ptr<Variable> from, to;
-  };
   std::vector<Move> moves;
-  for (const Ref<Storage> &storage : storages) {
-    if (storage->variable->place == &place)
-      continue;
-    Move move{storage->variable, twin(*storage->variable, place)};
-    exchange(*storage, move.to, where);
-    if (storage->leafData && storage->leafData->gradient.defined())
-      storage->leafData->gradient = makeTensor(transfer(valueOf(storage->leafData->gradient, where), place, where));
-    moves.push_back(std::move(move));
+  try {
+    for (const Ref<Storage> &storage : storages) {
+      if (storage->variable->place == &place)
+        continue;
+      Move move{storage, storage->variable, twin(*storage->variable, place), {}};
+      if (storage->leafData)
+        move.gradient = storage->leafData->gradient;
+      carryOut(move, where);
+      moves.push_back(std::move(move));
+    }
+    // Places are given once all are there, so that a module's state lies together.
+    for (const Move &move : moves)
+      copyState(move, place, where);
+  } catch (...) { // all of it stays where it was
+    for (const Move &move : moves)
+      undo(move);
+    throw;
   }
   if (moves.empty())
     return;
-  // Places are given once all are there, so that a module's state lies together.
   for (const Move &move : moves)
-    if (move.from->segment) { // else it takes its first values when it is used
-      copyBytes(place, move.to->data(), *move.from->place, move.from->data(), move.from->type->bytes, where);
-      move.from->segment = nullptr;
-    }
+    move.from->segment = nullptr;
   noteStructureChange();
   dropStaleGraphs();
   forgetUnreachable();

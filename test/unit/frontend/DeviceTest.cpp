@@ -1,6 +1,7 @@
 #include "ErrorText.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -363,6 +364,31 @@ TEST(Device, TooMuchMemoryIsAnError) {
   } catch (const Error &error) {
     EXPECT_EQ(error.message(), "out of memory: a tensor needs 4503599627370496 bytes, more than cpu has");
   }
+}
+
+TEST(Device, AMoveThatFindsNoMemoryChangesNothing) {
+  setenv("DLC_SIM_MEMORY", "20000", 1); // read when the device is opened, which no other test does
+  Device small("sim:5");
+  unsetenv("DLC_SIM_MEMORY");
+  Net model;
+  nn::Linear large(100, 100);
+  {
+    NoGrad off;
+    model.fc1.weight.fill_(0.5);
+    large.weight.fill_(2);
+    large.bias.fill_(1);
+  }
+  Tensor x = ones({1, 100});
+  large(x).sum().backward();
+  EXPECT_THROW(large.to(small), Error);
+  EXPECT_EQ(large.weight.device(), Device());
+  EXPECT_EQ(large(x).sum().item<float>(), 20100);
+  EXPECT_EQ(large.weight.grad().device(), Device());
+  EXPECT_EQ(large.weight.grad().sum().item<float>(), 10000);
+  model.to(small);
+  EXPECT_EQ(model.fc1.weight.sum().item<float>(), 7.5F);
+  large(x).sum().backward();
+  EXPECT_EQ(large.weight.grad().sum().item<float>(), 20000);
 }
 
 TEST(Device, MemoryGoesUpAndDown) {
