@@ -25,6 +25,7 @@ public:
     return product;
   }
   mlir::Value sum(mlir::Value x) { return ReduceSumOp::create(getBuilder(), getLoc(), x, axes); }
+  mlir::Value mean(mlir::Value x) { return div(sum(x), double(count())); }
   mlir::Value max(mlir::Value x) { return ReduceMaxOp::create(getBuilder(), getLoc(), x, axes); }
   /// Repeats a reduced value along the reduced axes, whatever its element type.
   mlir::Value spread(mlir::Value reduced) {

@@ -51,10 +51,41 @@ static void layerNorm(LayerNormOp op, ReferenceOperands x, ReferenceResults y) {
   }
 }
 
+static void batchNorm(BatchNormOp op, ReferenceOperands x, ReferenceResults y) {
+  ArrayRef<int64_t> shape = x[0].shape();
+  int64_t channels = shape[1], stride = rowMajorStrides(shape)[1], size = x[0].size();
+  auto given = [&](unsigned argument) {
+    auto [operand, count] = op.getODSOperandIndexAndLength(argument);
+    return count ? &x[operand] : nullptr;
+  };
+  const ReferenceTensor *weight = given(1), *bias = given(2), *means = given(3), *variances = given(4);
+  std::vector<long double> sums(channels), squares(channels);
+  auto channelOf = [&](int64_t i) { return i / stride % channels; };
+  auto meanOf = [&](int64_t c) {
+    double mean = means ? means->floats[c] : double(sums[c] * channels / size);
+    return op.isTraining() && std::isinf(mean) ? std::numeric_limits<double>::quiet_NaN() : mean;
+  };
+  for (int64_t i = 0; i < size; ++i)
+    sums[channelOf(i)] += x[0].floats[i];
+  for (int64_t i = 0; i < size; ++i)
+    squares[channelOf(i)] += std::pow(x[0].floats[i] - meanOf(channelOf(i)), 2);
+  auto varianceOf = [&](int64_t c) { return variances ? variances->floats[c] : double(squares[c] * channels / size); };
+  for (int64_t i = 0; i < size; ++i) {
+    int64_t c = channelOf(i);
+    double n = (x[0].floats[i] - meanOf(c)) / std::sqrt(varianceOf(c) + op.getEps().convertToDouble());
+    y[0].floats[i] = n * (weight ? weight->floats[c] : 1) + (bias ? bias->floats[c] : 0);
+  }
+  for (int64_t c = 0; op.isTraining() && c < channels; ++c) {
+    y[1].floats[c] = meanOf(c);
+    y[2].floats[c] = varianceOf(c);
+  }
+}
+
 void dlc::dl::registerReferenceNorm(ReferenceRegistry &registry) {
   registry.add<SoftmaxOp>(
       [](SoftmaxOp op, ReferenceOperands x, ReferenceResults y) { normalize(op, x, y, /*logarithm=*/false); });
   registry.add<LogSoftmaxOp>(
       [](LogSoftmaxOp op, ReferenceOperands x, ReferenceResults y) { normalize(op, x, y, /*logarithm=*/true); });
   registry.add<LayerNormOp>(layerNorm);
+  registry.add<BatchNormOp>(batchNorm);
 }

@@ -90,6 +90,55 @@ private:
   double eps;
 };
 
+/// (x - mean) / √(variance + eps) by channel; times weight (ones at first), plus bias (zeros). In training mode by the
+/// statistics of the batch, which the running ones follow; in evaluation by the running ones. Names, and what is kept,
+/// are those of PyTorch.
+class BatchNorm : public Module {
+public:
+  struct Options {
+    double eps = 1e-5;
+    /// The weight of a batch in the running statistics; without one these are the average over all batches.
+    std::optional<double> momentum = 0.1;
+    /// With weight and bias.
+    bool affine = true;
+    /// Without, the batch's statistics are used in evaluation too.
+    bool track_running_stats = true;
+    DType dtype = f32;
+  };
+  Tensor forward(Tensor x) override;
+  Parameter weight, bias;
+  Buffer running_mean, running_var, num_batches_tracked;
+
+protected:
+  /// The name in messages, and the numbers of dims an input may have.
+  struct Form {
+    const char *name;
+    int64_t lowest, highest;
+  };
+  BatchNorm(Form form, int64_t features, Options options, Where where);
+
+private:
+  Form form;
+  int64_t features;
+  Options options;
+};
+
+/// Of [N, C] or [N, C, L].
+class BatchNorm1d : public BatchNorm {
+public:
+  BatchNorm1d(int64_t num_features, Where where = Where::current()) : BatchNorm1d(num_features, Options(), where) {}
+  BatchNorm1d(int64_t num_features, Options options, Where where = Where::current())
+      : BatchNorm({"BatchNorm1d", 2, 3}, num_features, options, where) {}
+};
+
+/// Of [N, C, H, W].
+class BatchNorm2d : public BatchNorm {
+public:
+  BatchNorm2d(int64_t num_features, Where where = Where::current()) : BatchNorm2d(num_features, Options(), where) {}
+  BatchNorm2d(int64_t num_features, Options options, Where where = Where::current())
+      : BatchNorm({"BatchNorm2d", 4, 4}, num_features, options, where) {}
+};
+
 /// What queries must not look at: bool masks are true there, as for PyTorch's module (not its function), float masks
 /// are added to the scores.
 struct AttentionMasks {

@@ -57,6 +57,18 @@ Tensor log_softmax(Arg x, int64_t dim);
 /// shape.
 Tensor layer_norm(Arg x, const Shape &normalized, const std::optional<Tensor> &weight = {},
                   const std::optional<Tensor> &bias = {}, double eps = 1e-5);
+struct BatchNormOptions {
+  /// Of one element a channel.
+  std::optional<Tensor> weight = {}, bias = {};
+  /// Normalizes by the statistics of x, and moves the running ones, if given, towards them; else by the running ones.
+  bool training = false;
+  double momentum = 0.1;
+  double eps = 1e-5;
+};
+/// (x - mean) / √(variance + eps) by channel of x [N, C, …]; times weight, plus bias. In training, running statistics
+/// become (1 - momentum) * running + momentum * new, with the variance that divides by the count - 1.
+Tensor batch_norm(Arg x, const std::optional<Tensor> &running_mean, const std::optional<Tensor> &running_var,
+                  const BatchNormOptions &options = {});
 
 // Products.
 /// As torch.matmul: vectors, matrices, and batches that broadcast.
