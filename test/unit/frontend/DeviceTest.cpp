@@ -289,6 +289,33 @@ TEST(Device, ModelsMoveDuringTraining) {
   trainBoth<optim::AdamW>(optim::AdamWOptions{.lr = 0.1}, true, true);
 }
 
+TEST(Device, RunningStatisticsFollowTheirModule) {
+  nn::BatchNorm2d here(3);
+  nn::BatchNorm2d there = nn::clone(here);
+  there.to(sim);
+  auto step = jit([&](Tensor x) {
+    Tensor y = there(x);
+    (y * y * x).sum().backward();
+    return y;
+  });
+  for (int i = 0; i < 3; ++i) {
+    Tensor x = (arange(24, f32) * 0.25 - i).view({2, 3, 2, 2}), y = here(x);
+    (y * y * x).sum().backward();
+    expectClose(step(x.to(sim)), y);
+  }
+  there.eval();
+  here.eval();
+  Tensor x = ones({1, 3, 2, 2});
+  expectClose(there(x.to(sim)), here(x));
+  expectClose(there.weight.grad(), here.weight.grad(), 1e-4);
+  for (const auto &[name, tensor] : there.state_dict()) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(tensor.device(), Device(sim));
+    expectClose(tensor, here.state_dict().at(name));
+  }
+  EXPECT_EQ(there.num_batches_tracked.item<int64_t>(), 3);
+}
+
 TEST(Device, JittedFunctionsRunWhereTheirArgumentsAre) {
   Tensor captured = tensor({1, 2}).to(sim);
   Scalar factor = 2.0;
