@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <vector>
 
 using namespace dlc;
@@ -114,6 +115,38 @@ TEST(Artifact, ContinuesWithTheSameBits) {
     EXPECT_NE((*session)->find("opt.step"), nullptr);
     training.model.load_state_dict(before);
     training.optimizer.load_state_dict(optimizerBefore);
+  }
+  std::filesystem::remove(artifactPath());
+}
+
+TEST(Artifact, KeepsRunningStatistics) {
+  manual_seed(2);
+  nn::BatchNorm1d norm(10);
+  auto step = jit([&](Tensor x) { return norm(x); });
+  Tensor x = randn({5, 10});
+  step(x);
+  save_artifact(artifactPath(), {{"step", step}}, {.targets = {"cpu", "sim"}});
+  auto executable = Executable::load(artifactPath());
+  ASSERT_TRUE(executable.ok()) << executable.status().message();
+  step(x);
+  for (const DeviceId &device : {DeviceId{"cpu", 0}, DeviceId{"sim", 0}}) {
+    auto session = Session::create({.device = device});
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    auto program = (*session)->attach(*executable);
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    std::vector<float> y(50), mean(10), var(10);
+    int64_t batches = 0;
+    DlcBuffer arguments[] = {bufferOf(x)}, results[] = {{y.data(), 200}};
+    Status status = (*program)->call(0, arguments, results);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE((*session)->read("running_mean", std::as_writable_bytes(std::span(mean))).ok());
+    ASSERT_TRUE((*session)->read("running_var", std::as_writable_bytes(std::span(var))).ok());
+    ASSERT_TRUE((*session)->read("num_batches_tracked", std::as_writable_bytes(std::span(&batches, 1))).ok());
+    EXPECT_EQ(batches, 2);
+    for (size_t i = 0; i < 10; ++i) {
+      EXPECT_NEAR(mean[i], norm.running_mean.to_vector<float>()[i], 1e-6);
+      EXPECT_NEAR(var[i], norm.running_var.to_vector<float>()[i], 1e-6);
+    }
   }
   std::filesystem::remove(artifactPath());
 }
