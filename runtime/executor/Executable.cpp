@@ -38,6 +38,9 @@ static Status checkTables(const Executable &executable) {
         (executable.hasDeviceEntries() && !executable.deviceEntry(i)))
       return {StatusCode::InvalidInput, "the image has no code for entry '" + manifest.entries[i].name + "'"};
   std::span<const DlcSimKernel> kernels = executable.simKernels();
+  if (!kernels.empty() && kernels.size() != manifest.kernels.size())
+    return {StatusCode::InvalidInput, "the manifest names " + std::to_string(manifest.kernels.size()) +
+                                          " kernels, the image has " + std::to_string(kernels.size())};
   for (size_t i = 0; i < kernels.size(); ++i)
     if (!kernels[i])
       return {StatusCode::InvalidInput, "the image has no code for kernel '" + manifest.kernels[i].name + "'"};
@@ -99,7 +102,7 @@ std::optional<size_t> Executable::findEntry(std::string_view name) const {
 std::span<const DlcSimKernel> Executable::simKernels() const {
   if (!since(1) || !image->simKernels)
     return {};
-  return {image->simKernels, manifest_.kernels.size()};
+  return {image->simKernels, image->simKernelCount};
 }
 
 std::span<const DlcDeviceCode> Executable::deviceCode() const {

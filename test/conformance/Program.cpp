@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <iterator>
 
 namespace dlc::test {
 
@@ -170,6 +171,7 @@ StatusOr<std::shared_ptr<const Executable>> Program::make(Targets targets) {
   if (targets.sim) {
     image.deviceEntries = kDeviceEntries;
     image.simKernels = kSimKernels;
+    image.simKernelCount = std::size(kSimKernels);
     image.simApi = &services;
   }
   return Executable::fromImage(image, owned);

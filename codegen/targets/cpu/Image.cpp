@@ -15,7 +15,7 @@ using namespace dlc::codegen;
 // The layout of the table below is that of DlcImage.
 static_assert(offsetof(DlcImage, manifest) == 8 && offsetof(DlcImage, manifestBytes) == 16 &&
               offsetof(DlcImage, entries) == 24 && offsetof(DlcImage, initial) == 32 &&
-              offsetof(DlcImage, deviceEntries) == 48 && sizeof(DlcImage) == 88);
+              offsetof(DlcImage, deviceEntries) == 48 && sizeof(DlcImage) == 96);
 
 namespace {
 
@@ -115,13 +115,14 @@ public:
     if (!table.simKernelSymbols.empty())
       simApi = hidden(
           new llvm::GlobalVariable(module, pointer, false, llvm::GlobalValue::ExternalLinkage, none, kSimApiSymbol));
-    return constant(llvm::ConstantStruct::getAnon(
-                        {llvm::ConstantInt::get(word, DLC_ABI_VERSION), llvm::ConstantInt::get(word, entries),
-                         external(kManifestSymbol), number(table.manifestBytes), functions(table.entrySymbols, entry),
-                         table.initialBytes ? external(kInitialSymbol) : none, number(table.initialBytes),
-                         functions(table.deviceEntrySymbols, entry), deviceCode(table.deviceCode),
-                         number(table.deviceCode.size()), functions(table.simKernelSymbols, kernel), simApi}),
-                    "image");
+    return constant(
+        llvm::ConstantStruct::getAnon(
+            {llvm::ConstantInt::get(word, DLC_ABI_VERSION), llvm::ConstantInt::get(word, entries),
+             external(kManifestSymbol), number(table.manifestBytes), functions(table.entrySymbols, entry),
+             table.initialBytes ? external(kInitialSymbol) : none, number(table.initialBytes),
+             functions(table.deviceEntrySymbols, entry), deviceCode(table.deviceCode), number(table.deviceCode.size()),
+             functions(table.simKernelSymbols, kernel), simApi, number(table.simKernelSymbols.size())}),
+        "image");
   }
 
 private:

@@ -79,6 +79,7 @@ typedef struct DlcImage {
   uint64_t deviceCodeCount;
   const DlcSimKernel *simKernels;  /* by index of the manifest's "kernels"; null: not compiled for sim */
   const struct DlcSimApi **simApi; /* where those kernels find their services: set before the first launch */
+  uint64_t simKernelCount;
 } DlcImage;
 
 typedef const DlcImage *(*DlcImageFunction)(void);

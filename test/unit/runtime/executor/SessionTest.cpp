@@ -74,7 +74,8 @@ StatusOr<std::shared_ptr<const Executable>> makeExecutable(const Manifest &manif
                   nullptr,
                   0,
                   nullptr,
-                  nullptr};
+                  nullptr,
+                  0};
   return Executable::fromImage(owned->image, owned);
 }
 
@@ -188,6 +189,29 @@ TEST(Executable, OlderImagesAreReadNoFurtherThanTheyGo) {
   EXPECT_TRUE((*executable)->simKernels().empty());
   EXPECT_TRUE((*executable)->deviceCode().empty());
   EXPECT_TRUE(Session::create({.threads = 1}).value()->attach(*executable).ok());
+}
+
+TEST(Executable, RefusesAManifestWithMoreKernelsThanTheImage) {
+  Manifest manifest = makeManifest();
+  manifest.targets = {"sim"};
+  manifest.kernels.resize(2);
+  manifest.kernels[0].name = "k0_0";
+  manifest.kernels[1].name = "k1_0";
+  std::string text = manifest.toJson();
+  constexpr DlcSimKernel kKernels[] = {[](void *const *) {}};
+  const DlcSimApi *services = nullptr;
+  DlcImage image{};
+  image.abi = DLC_ABI_VERSION;
+  image.entryCount = 2;
+  image.manifest = text.data();
+  image.manifestBytes = text.size();
+  image.deviceEntries = kEntries;
+  image.initial = kInitial.data();
+  image.initialBytes = 16;
+  image.simKernels = kKernels;
+  image.simKernelCount = 1;
+  image.simApi = &services;
+  EXPECT_EQ(Executable::fromImage(image, nullptr).status().message(), "the manifest names 2 kernels, the image has 1");
 }
 
 TEST(Executable, RefusesAFileThatIsNoArtifact) {
