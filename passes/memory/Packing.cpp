@@ -46,9 +46,11 @@ static Packing packRepeatedly(llvm::ArrayRef<Interval> intervals, std::vector<un
   constexpr size_t worthTime = 500;
   Packing last = packInOrder(intervals, order), best = last;
   for (unsigned i = 0; i < most && best.bytes > bound && intervals.size() <= worthTime; ++i) {
-    std::stable_partition(order.begin(), order.end(), [&](unsigned index) {
-      return last.offsets[index] + rounded(intervals[index]) == last.bytes;
-    });
+    auto reachesTop = [&](unsigned index) { return last.offsets[index] + rounded(intervals[index]) == last.bytes; };
+    std::vector<unsigned> next;
+    std::copy_if(order.begin(), order.end(), std::back_inserter(next), reachesTop);
+    std::remove_copy_if(order.begin(), order.end(), std::back_inserter(next), reachesTop);
+    order = std::move(next);
     last = packInOrder(intervals, order);
     if (last.bytes < best.bytes)
       best = last;
