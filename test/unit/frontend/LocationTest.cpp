@@ -21,6 +21,17 @@ TEST(Location, OperatorsNumbersAndCalls) {
   EXPECT_ERROR("mse_loss: input is [2], target is [3]; expected equal shapes", nn::mse_loss(a, b));
 }
 
+TEST(Location, Makers) {
+  EXPECT_ERROR("arange: step is 0", arange(0, 3, 0));
+  EXPECT_ERROR("tensor: rows of different lengths", tensor({{1, 2}, {3}}));
+  EXPECT_THROW(zeros({int64_t(1) << 40}), Error) << "more than there is";
+  try {
+    zeros({int64_t(1) << 40});
+  } catch (const Error &error) {
+    EXPECT_NE(std::string(error.what()).find("LocationTest.cpp"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Location, UndefinedTensors) {
   Tensor none, a = zeros({2});
   EXPECT_ERROR("an undefined tensor has no value", a + none);
