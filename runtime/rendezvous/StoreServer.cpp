@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t mostWaitingPeers = 64, mostWaitsOfAPeer = 64;
 constexpr int mostReports = 16;
+constexpr std::chrono::milliseconds quietTime{100}, longestStop{1000};
 
 /// A request that waits for a key.
 struct Wait {
@@ -64,31 +65,42 @@ public:
 
 private:
   void serve() {
-    bool stopped = false;
-    while (!stopped) {
+    while (!ended()) {
       std::vector<pollfd> items = pollItems();
       if (::poll(items.data(), items.size(), pollTimeout()) < 0 && errno != EINTR)
         std::this_thread::sleep_for(std::chrono::milliseconds(10)); // out of memory: it may pass
-      stopped = items[0].revents != 0;
       for (size_t i = 2; i < items.size(); ++i)
         receive(clients_[i - 2], items[i].revents);
       if (items[1].revents != 0)
         acceptPeers();
-      for (size_t i = 0; i < clients_.size(); ++i)
-        answer(clients_[i]);
+      for (Client &client : clients_)
+        answer(client);
       expire();
       for (Client &client : clients_)
         client.gone =
             client.gone || !client.peer->flush().ok() || (client.peer->closing() && !client.peer->hasOutput());
       std::erase_if(clients_, [](const Client &client) { return client.gone; });
+      if (items[0].revents != 0)
+        stop();
     }
     sendLastReplies();
   }
 
+  /// Requests under way are still answered: until the peers are gone or quiet.
+  void stop() {
+    stopping_ = true;
+    quiet_ = Clock::now() + quietTime;
+    end_ = Clock::now() + longestStop;
+  }
+
+  bool ended() const { return stopping_ && (clients_.empty() || Clock::now() >= std::min(quiet_, end_)); }
+
   std::vector<pollfd> pollItems() const {
     size_t waiting = std::count_if(clients_.begin(), clients_.end(), [](const Client &c) { return !c.peer->joined(); });
-    bool accepts = waiting < mostWaitingPeers && Clock::now() >= acceptAgain_; // the others wait in the backlog
-    std::vector<pollfd> items = {{wake_.get(), POLLIN, 0}, {accepts ? listener_->get() : -1, POLLIN, 0}};
+    bool accepts =
+        !stopping_ && waiting < mostWaitingPeers && Clock::now() >= acceptAgain_; // the others wait in the backlog
+    std::vector<pollfd> items = {{stopping_ ? -1 : wake_.get(), POLLIN, 0},
+                                 {accepts ? listener_->get() : -1, POLLIN, 0}};
     for (const Client &client : clients_) {
       auto events =
           static_cast<short>((client.peer->wantsInput() ? POLLIN : 0) | (client.peer->hasOutput() ? POLLOUT : 0));
@@ -100,6 +112,8 @@ private:
   /// Until the next limit passes.
   int pollTimeout() const {
     Deadline next = Clock::now() + std::chrono::seconds(60);
+    if (stopping_)
+      next = std::min({next, quiet_, end_});
     if (acceptAgain_ > Clock::now())
       next = std::min(next, acceptAgain_);
     for (const Client &client : clients_) {
@@ -145,6 +159,7 @@ private:
       StatusOr<std::optional<StorePeer::Request>> request = client.peer->next();
       if (request.ok() && !*request)
         return;
+      quiet_ = Clock::now() + quietTime;
       Status status = request.ok() ? handle(client, **request) : request.status();
       if (status.ok())
         continue;
@@ -265,6 +280,8 @@ private:
   KeyTable table_;
   std::vector<Client> clients_;
   Deadline acceptAgain_{};
+  bool stopping_ = false;
+  Deadline quiet_{}, end_{}; ///< of the stop
   int reports_ = 0;
   std::thread thread_;
 };

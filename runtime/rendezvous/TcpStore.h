@@ -23,6 +23,9 @@ public:
       : socket_(std::move(socket)), name_(std::move(name)), timeout_(timeout), sealer_(sealer), opener_(opener),
         input_(std::move(input)) {}
 
+  /// The server ends after this client.
+  void keep(std::unique_ptr<StoreServer> server) { server_ = std::move(server); }
+
   Status set(std::string_view key, std::string_view value) override;
   StatusOr<std::string> get(std::string_view key, Deadline deadline) override;
   StatusOr<std::string> watch(std::string_view key, std::string_view known, Deadline deadline) override;
@@ -42,6 +45,7 @@ private:
   Status takeReplies();
   Status lost(const Status &why);
 
+  std::unique_ptr<StoreServer> server_; ///< or nothing; before the socket, so that it goes last
   std::unique_ptr<FileDescriptor> socket_;
   std::string name_;
   std::chrono::milliseconds timeout_;

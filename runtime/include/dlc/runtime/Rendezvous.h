@@ -40,4 +40,14 @@ Environment currentEnvironment();
 /// InvalidInput: half a contract, with what is missing, or a value out of range.
 StatusOr<Contract> detectContract(const Environment &environment);
 
+/// Meets all ranks of the contract and returns the store that they share; one rank alone gets one in memory. Rank 0
+/// serves it over TCP unless the store is external: it ends with what rank 0 gets. All ranks fail together, with one
+/// reason: InvalidInput if they do not fit together (duplicate rank, other world size, other secret or generation, port
+/// in use), PeerFailed with the missing ranks at the contract's limit.
+StatusOr<std::unique_ptr<Store>> rendezvous(const Contract &contract);
+
+/// Waits until every rank has come here, so that rank 0 may let go of the store. PeerFailed: those that did not, at the
+/// contract's limit.
+Status leave(Store &store, const Contract &contract);
+
 } // namespace dlc::runtime
