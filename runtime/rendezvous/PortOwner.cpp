@@ -50,7 +50,7 @@ std::string portOwner(int port) {
         continue;
       std::string name;
       std::getline(std::ifstream(process->path() / "comm"), name);
-      return "pid " + pid + " (" + name + ")";
+      return std::string("pid ").append(pid).append(" (").append(name).append(")");
     }
   }
   return {};
