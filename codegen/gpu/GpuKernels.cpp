@@ -9,23 +9,14 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::codegen;
 
-GpuRegistry::GpuRegistry(MLIRContext *context) : context(context) {
+GpuRegistry::GpuRegistry(MLIRContext *context) : OpRegistry(context) {
 #define DLC_GPU_FAMILY(Name) register##Name##GpuKernels(*this);
 #include "gpu/GpuFamilies.inc"
 #undef DLC_GPU_FAMILY
 }
 
-const GpuRegistry::Emitter *GpuRegistry::find(OperationName name) const {
-  auto found = emitters.find(name);
-  return found == emitters.end() ? nullptr : &found->second;
-}
-
 static std::pair<Operation *, GpuRegistry::Emitter> anchorOf(dl::GroupOp group) {
-  GpuRegistry registry(group.getContext());
-  for (Operation &op : group.getBody().front().without_terminator())
-    if (const GpuRegistry::Emitter *emitter = registry.find(op.getName()))
-      return {&op, *emitter};
-  return {};
+  return GpuRegistry(group.getContext()).anchorOf(group);
 }
 
 // The CPU's kernels with narrow vectors and no grain.

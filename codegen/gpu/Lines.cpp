@@ -64,19 +64,6 @@ private:
 
 } // namespace
 
-SmallVector<Value> Lines::rootsOf(size_t pass) const {
-  SmallVector<Value> roots;
-  if (pass < stages.size()) {
-    for (Operation *op : stages[pass])
-      roots.push_back(op->getOperand(0));
-    return roots;
-  }
-  OperandRange results = resultsOf(group);
-  for (unsigned i : domainResults)
-    roots.push_back(results[i]);
-  return roots;
-}
-
 int64_t Lines::chunk() const {
   if (extent <= longestBlockLine || count >= manyLines)
     return 0;
@@ -135,7 +122,7 @@ SmallVector<Value> LinesEmitter::lifted(Accumulators &accumulators, const LineWa
   provideOverwritten(place, line);
   SmallVector<AffineExpr> index = lines.index(line, place.position);
   SmallVector<Value> elements;
-  for (Value root : lines.rootsOf(stage))
+  for (Value root : passRoots(lines.group, lines.stages, lines.domainResults, stage))
     elements.push_back(place.lanes.element(root, index));
   return accumulators.lift(place.lanes.getLane().width, elements, place.lanes.indexVector(place.position));
 }
@@ -144,7 +131,7 @@ SmallVector<Value> LinesEmitter::domainElements(const LineWalk::Place &place, Af
   provideOverwritten(place, line);
   SmallVector<AffineExpr> index = lines.index(line, place.position);
   SmallVector<Value> elements;
-  for (Value root : lines.rootsOf(lines.stages.size()))
+  for (Value root : passRoots(lines.group, lines.stages, lines.domainResults, lines.stages.size()))
     elements.push_back(place.lanes.element(root, index));
   return elements;
 }

@@ -18,8 +18,6 @@ struct Lines {
   std::function<llvm::SmallVector<mlir::AffineExpr>(mlir::AffineExpr line, mlir::AffineExpr position)> index;
   std::function<llvm::SmallVector<mlir::AffineExpr>(mlir::AffineExpr line)> lineIndex;
 
-  /// What a pass evaluates: operands of the stage's reductions, or of the last pass the domain's results.
-  llvm::SmallVector<mlir::Value> rootsOf(size_t pass) const;
   /// Elements of a part of its own, combined with others by a launch more; 0: a line is one team's.
   int64_t chunk() const;
   int64_t chunks() const { return (extent + chunk() - 1) / chunk(); }

@@ -10,6 +10,20 @@ using namespace dlc::codegen;
 
 OperandRange codegen::resultsOf(dl::GroupOp group) { return group.getBody().front().getTerminator()->getOperands(); }
 
+SmallVector<Value> codegen::passRoots(dl::GroupOp group, ArrayRef<SmallVector<Operation *>> stages,
+                                      ArrayRef<unsigned> domainResults, size_t pass) {
+  SmallVector<Value> roots;
+  if (pass < stages.size()) {
+    for (Operation *op : stages[pass])
+      roots.push_back(op->getOperand(0));
+    return roots;
+  }
+  OperandRange results = resultsOf(group);
+  for (unsigned i : domainResults)
+    roots.push_back(results[i]);
+  return roots;
+}
+
 Memory codegen::resultMemory(KernelBuilder &kernel, dl::GroupOp group, unsigned i) {
   return kernel.operand(group.getNumOperands() + i, getElementTypeOrSelf(group.getResult(i).getType()));
 }

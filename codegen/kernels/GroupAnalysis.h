@@ -46,6 +46,10 @@ int64_t lanesOf(KernelBuilder &kernel, dl::GroupOp group);
 Memory resultMemory(KernelBuilder &kernel, dl::GroupOp group, unsigned i);
 /// The values the group yields.
 mlir::OperandRange resultsOf(dl::GroupOp group);
+/// What pass number `pass` over the elements of a group with stages of reductions evaluates: operands of the stage's
+/// reductions; in the last pass, of number `stages.size()`, those results of the group that are `domainResults`.
+llvm::SmallVector<mlir::Value> passRoots(dl::GroupOp group, llvm::ArrayRef<llvm::SmallVector<mlir::Operation *>> stages,
+                                         llvm::ArrayRef<unsigned> domainResults, size_t pass);
 int64_t product(llvm::ArrayRef<int64_t> extents);
 int64_t bytesOf(mlir::Type element);
 

@@ -7,23 +7,14 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::codegen;
 
-KernelRegistry::KernelRegistry(MLIRContext *context) : context(context) {
+KernelRegistry::KernelRegistry(MLIRContext *context) : OpRegistry(context) {
 #define DLC_KERNEL_FAMILY(Name) register##Name##Kernels(*this);
 #include "kernels/KernelFamilies.inc"
 #undef DLC_KERNEL_FAMILY
 }
 
-const KernelRegistry::Emitter *KernelRegistry::find(OperationName name) const {
-  auto found = emitters.find(name);
-  return found == emitters.end() ? nullptr : &found->second;
-}
-
 static std::pair<Operation *, KernelRegistry::Emitter> anchorOf(dl::GroupOp group) {
-  KernelRegistry registry(group.getContext());
-  for (Operation &op : group.getBody().front().without_terminator())
-    if (const KernelRegistry::Emitter *emitter = registry.find(op.getName()))
-      return {&op, *emitter};
-  return {};
+  return KernelRegistry(group.getContext()).anchorOf(group);
 }
 
 LogicalResult codegen::emitKernel(KernelBuilder &kernel, dl::GroupOp group, const CpuTraits &traits) {

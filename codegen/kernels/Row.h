@@ -24,8 +24,7 @@ struct RowGroup {
   /// Index of an element of the domain; its first dims are that of the row.
   llvm::SmallVector<mlir::AffineExpr> index(IndexSpace &space, mlir::AffineExpr row, mlir::AffineExpr column) const;
   llvm::SmallVector<mlir::AffineExpr> rowIndex(IndexSpace &space, mlir::AffineExpr row) const;
-  /// What a pass evaluates: operands of the stage's reductions, or of the last pass the domain's results.
-  llvm::SmallVector<mlir::Value> rootsOf(size_t pass) const;
+  llvm::SmallVector<mlir::Value> rootsOf(size_t pass) const { return passRoots(group, stages, domainResults, pass); }
 };
 
 /// Reads of one pass: elements [first, first + 32 * steps) in steps of all virtual lanes, then a tail of less.

@@ -14,19 +14,6 @@ SmallVector<AffineExpr> RowGroup::index(IndexSpace &space, AffineExpr row, Affin
   return result;
 }
 
-SmallVector<Value> RowGroup::rootsOf(size_t pass) const {
-  SmallVector<Value> roots;
-  if (pass < stages.size()) {
-    for (Operation *op : stages[pass])
-      roots.push_back(op->getOperand(0));
-    return roots;
-  }
-  OperandRange results = resultsOf(group);
-  for (unsigned i : domainResults)
-    roots.push_back(results[i]);
-  return roots;
-}
-
 // The stage of a reduction is one more than that of the reductions its operand is computed from.
 static SmallVector<SmallVector<Operation *>> findStages(dl::GroupOp group) {
   llvm::DenseMap<Value, unsigned> depth;
