@@ -2,6 +2,7 @@
 #include "dlc/runtime/TcpStore.h"
 
 #include "StoreTest.h"
+#include "rendezvous/FileStore.h"
 
 #include <gmock/gmock.h>
 
@@ -160,9 +161,9 @@ TEST(Rendezvous, ASecretFromAFile) {
 
 TEST(Rendezvous, MissingRanksAreNamedAtTheLimit) {
   for (const std::string &directory : {std::string(), freeDirectory()}) {
-    std::vector<Contract> all = contracts(5, directory, 400);
+    std::vector<Contract> all = contracts(5, directory, 2000);
     auto start = std::chrono::steady_clock::now();
-    EXPECT_THAT(inThreads({all[0], all[2]}), Each("not all ranks came within 0.4 s (DLC_TIMEOUT): rank 1, 3, 4 of 5"));
+    EXPECT_THAT(inThreads({all[0], all[2]}), Each("not all ranks came within 2 s (DLC_TIMEOUT): rank 1, 3, 4 of 5"));
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
   }
 }
@@ -175,6 +176,12 @@ TEST(Rendezvous, WithoutRankZeroNobodyServes) {
 TEST(Rendezvous, ADuplicateRankFailsAll) {
   for (const std::string &directory : {std::string(), freeDirectory()}) {
     std::vector<Contract> all = contracts(3, directory);
+    // Files end with the last process that uses them: without this, a rank that starts when the two have failed and
+    // left would meet nobody.
+    StatusOr<std::unique_ptr<Store>> kept = createMemoryStore();
+    if (!directory.empty())
+      kept = openFileStore(directory, all[0].timeout);
+    ASSERT_TRUE(kept.ok()) << kept.status().message();
     std::string pid = std::to_string(::getpid());
     EXPECT_THAT(
         inThreads({all[0], all[1], all[1]}),
