@@ -1,4 +1,5 @@
 #include "dlc/runtime/Session.h"
+#include "../unit/TestFile.h"
 #include "Conformance.h"
 #include "Program.h"
 
@@ -98,7 +99,8 @@ TEST_P(Conformance, CallsOnDeviceMemoryFollowEachOther) {
 }
 
 TEST_P(Conformance, StateIsWrittenSavedAndLoaded) {
-  std::string path = testing::TempDir() + "conformance_" + std::to_string(getpid()) + ".safetensors";
+  test::TemporaryFolder folder;
+  std::string path = folder.file("state.safetensors");
   Trainer trainer(GetParam());
   for (size_t i = 0; i < kCount; ++i)
     trainer.w[i] = float(i) / 8;
@@ -111,7 +113,6 @@ TEST_P(Conformance, StateIsWrittenSavedAndLoaded) {
   Trainer onCpu("cpu"); // a checkpoint knows no device
   ASSERT_TRUE(done(onCpu.session->load(path)));
   EXPECT_EQ(onCpu.state(), saved);
-  std::remove(path.c_str());
 }
 
 TEST_P(Conformance, WrongSizesAreRefused) {

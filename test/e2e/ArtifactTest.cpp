@@ -1,3 +1,4 @@
+#include "../unit/TestFile.h"
 #include "dlc/dlc.h"
 #include "dlc/runtime/Executable.h"
 #include "dlc/runtime/Session.h"
@@ -6,7 +7,6 @@
 
 #include <bit>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <span>
 #include <vector>
@@ -38,7 +38,11 @@ struct Training {
   });
 };
 
-std::string artifactPath() { return (std::filesystem::temp_directory_path() / "dlc_artifact_test.so").string(); }
+/// Each test has a folder of its own: tests run side by side.
+struct Artifact : testing::Test {
+  test::TemporaryFolder folder;
+  std::string path = folder.file("training.so");
+};
 
 DlcBuffer bufferOf(const Tensor &tensor) {
   return {const_cast<float *>(tensor.data<float>().data()), tensor.numel() * int64_t(sizeof(float))};
@@ -46,12 +50,12 @@ DlcBuffer bufferOf(const Tensor &tensor) {
 
 } // namespace
 
-TEST(Artifact, RunsOnEveryTargetItIsFor) {
+TEST_F(Artifact, RunsOnEveryTargetItIsFor) {
   Training training;
   Tensor x = randn({5, 10}), y = randn({5, 10});
   training.step(x, y);
-  save_artifact(artifactPath(), {{"train_step", training.step}}, {.targets = {"cpu", "sim"}});
-  auto executable = Executable::load(artifactPath());
+  save_artifact(path, {{"train_step", training.step}}, {.targets = {"cpu", "sim"}});
+  auto executable = Executable::load(path);
   ASSERT_TRUE(executable.ok()) << executable.status().message();
   std::map<std::string, std::vector<float>> losses;
   for (const DeviceId &device : {DeviceId{"cpu", 0}, DeviceId{"sim", 0}}) {
@@ -70,18 +74,18 @@ TEST(Artifact, RunsOnEveryTargetItIsFor) {
   for (int i = 0; i < 5; ++i)
     EXPECT_NEAR(losses["cpu"][i], losses["sim"][i], 1e-5 * losses["cpu"][i]) << i;
   EXPECT_LT(losses["sim"].back(), losses["sim"].front());
-  EXPECT_THROW(save_artifact(artifactPath(), {{"train_step", training.step}}, {.targets = {"gpu"}}), Error);
+  EXPECT_THROW(save_artifact(path, {{"train_step", training.step}}, {.targets = {"gpu"}}), Error);
 }
 
-TEST(Artifact, ContinuesWithTheSameBits) {
+TEST_F(Artifact, ContinuesWithTheSameBits) {
   Training training;
   Tensor x = randn({5, 10}), y = randn({5, 10});
   for (int i = 0; i < 3; ++i)
     training.step(x, y);
   training.predict(x);
-  save_artifact(artifactPath(), {{"train_step", training.step}, {"predict", training.predict}});
+  save_artifact(path, {{"train_step", training.step}, {"predict", training.predict}});
 
-  auto executable = Executable::load(artifactPath());
+  auto executable = Executable::load(path);
   ASSERT_TRUE(executable.ok()) << executable.status().message();
   for (int threads : {1, 2, 3}) {
     auto session = Session::create({.threads = threads});
@@ -116,17 +120,16 @@ TEST(Artifact, ContinuesWithTheSameBits) {
     training.model.load_state_dict(before);
     training.optimizer.load_state_dict(optimizerBefore);
   }
-  std::filesystem::remove(artifactPath());
 }
 
-TEST(Artifact, KeepsRunningStatistics) {
+TEST_F(Artifact, KeepsRunningStatistics) {
   manual_seed(2);
   nn::BatchNorm1d norm(10);
   auto step = jit([&](Tensor x) { return norm(x); });
   Tensor x = randn({5, 10});
   step(x);
-  save_artifact(artifactPath(), {{"step", step}}, {.targets = {"cpu", "sim"}});
-  auto executable = Executable::load(artifactPath());
+  save_artifact(path, {{"step", step}}, {.targets = {"cpu", "sim"}});
+  auto executable = Executable::load(path);
   ASSERT_TRUE(executable.ok()) << executable.status().message();
   step(x);
   for (const DeviceId &device : {DeviceId{"cpu", 0}, DeviceId{"sim", 0}}) {
@@ -148,10 +151,9 @@ TEST(Artifact, KeepsRunningStatistics) {
       EXPECT_NEAR(var[i], norm.running_var.to_vector<float>()[i], 1e-6);
     }
   }
-  std::filesystem::remove(artifactPath());
 }
 
-TEST(Artifact, FreshStateStartsFromTheFormulas) {
+TEST_F(Artifact, FreshStateStartsFromTheFormulas) {
   manual_seed(0);
   Training training;
   Tensor x = randn({5, 10}), y = randn({5, 10});
@@ -160,8 +162,8 @@ TEST(Artifact, FreshStateStartsFromTheFormulas) {
   Training fresh;
   auto record = fresh.predict; // not called: the weights are as they were made
   record(x);
-  save_artifact(artifactPath(), {{"predict", fresh.predict}});
-  auto executable = Executable::load(artifactPath());
+  save_artifact(path, {{"predict", fresh.predict}});
+  auto executable = Executable::load(path);
   ASSERT_TRUE(executable.ok()) << executable.status().message();
   for (const VariableInfo &variable : (*executable)->manifest().variables)
     EXPECT_EQ(variable.init.kind, InitialValue::Kind::Uniform) << variable.name;
@@ -172,27 +174,25 @@ TEST(Artifact, FreshStateStartsFromTheFormulas) {
   DlcBuffer arguments[] = {bufferOf(x)}, results[] = {{output.data(), 200}};
   ASSERT_TRUE((*program)->call(0, arguments, results).ok());
   EXPECT_EQ(output, fresh.predict(x).to_vector<float>());
-  std::filesystem::remove(artifactPath());
 }
 
-TEST(Artifact, RefusesWhatHasNoCompiledForm) {
+TEST_F(Artifact, RefusesWhatHasNoCompiledForm) {
   Training training;
-  EXPECT_THROW(save_artifact(artifactPath(), {{"predict", training.predict}}), Error) << "never called";
+  EXPECT_THROW(save_artifact(path, {{"predict", training.predict}}), Error) << "never called";
   set_remark_handler(nullptr);
   auto retraced = jit([](Tensor x) { return x * x.sum().item(); });
   retraced(ones({2}));
-  EXPECT_THROW(save_artifact(artifactPath(), {{"f", retraced}}), Error);
+  EXPECT_THROW(save_artifact(path, {{"f", retraced}}), Error);
   Net a, b;
   auto both = jit([&](Tensor x) { return a(x) + b(x); });
   both(ones({1, 10}));
   try {
-    save_artifact(artifactPath(), {{"both", both}});
+    save_artifact(path, {{"both", both}});
     FAIL() << "no error";
   } catch (const Error &error) {
     EXPECT_NE(error.message().find("two variables are named fc1.weight (ArtifactTest.cpp:"), std::string::npos)
         << error.what();
   }
   b.set_name("other");
-  save_artifact(artifactPath(), {{"both", both}});
-  std::filesystem::remove(artifactPath());
+  save_artifact(path, {{"both", both}});
 }

@@ -1,8 +1,8 @@
+#include "../TestFile.h"
 #include "ErrorText.h"
 
 #include <array>
 #include <cmath>
-#include <filesystem>
 
 using namespace dlc;
 using Floats = std::vector<float>;
@@ -228,7 +228,8 @@ TEST(BatchNorm, StateGoesRound) {
     course.train(batch(i));
   nn::BatchNorm2d loaded(3), read(3), copy = nn::clone(course.norm);
   loaded.load_state_dict(course.norm.state_dict());
-  std::string path = (std::filesystem::path(::testing::TempDir()) / "batch_norm.safetensors").string();
+  test::TemporaryFolder folder;
+  std::string path = folder.file("batch_norm.safetensors");
   save(course.norm.state_dict(), path);
   read.load_state_dict(load(path));
   course.norm(batch(1));

@@ -1,8 +1,8 @@
+#include "../TestFile.h"
 #include "ErrorText.h"
 
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
 using namespace dlc;
@@ -42,8 +42,6 @@ void expectEqualModels(const Net &a, const Net &b, double tolerance = 1e-5) {
     expectClose(tensor, expected.at(name), tolerance);
   }
 }
-
-std::string temporary(const char *name) { return (std::filesystem::path(::testing::TempDir()) / name).string(); }
 
 } // namespace
 
@@ -355,7 +353,8 @@ TEST(Device, FunctionsOfTwoDevicesAreTracedAtEveryCall) {
 
 TEST(Device, CheckpointsGoAcrossDevices) {
   Twins twins;
-  std::string path = temporary("device.safetensors");
+  test::TemporaryFolder folder;
+  std::string path = folder.file("device.safetensors");
   save(twins.there.state_dict(), path);
   Net loaded;
   loaded.load_state_dict(load(path));
@@ -364,7 +363,6 @@ TEST(Device, CheckpointsGoAcrossDevices) {
   there.to(sim).load_state_dict(loaded.state_dict());
   EXPECT_EQ(there.fc1.weight.device(), Device(sim));
   expectEqualModels(loaded, there, 0);
-  std::filesystem::remove(path);
 }
 
 TEST(Device, LoadersGiveBatchesWhereTheDataIs) {

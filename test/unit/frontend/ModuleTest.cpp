@@ -1,7 +1,7 @@
+#include "../TestFile.h"
 #include "ErrorText.h"
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 
 using namespace dlc;
@@ -100,12 +100,12 @@ TEST(Module, LoadStateDictListsAllFaultsAtOnce) {
 }
 
 TEST(Module, CheckpointsRoundTrip) {
-  std::string path = (std::filesystem::temp_directory_path() / "dlc_module_test.safetensors").string();
+  test::TemporaryFolder folder;
+  std::string path = folder.file("module.safetensors");
   Net model, other;
   save(model.state_dict(), path);
   other.load_state_dict(load(path));
   EXPECT_EQ(other.first.weight.to_vector<float>(), model.first.weight.to_vector<float>());
-  std::filesystem::remove(path);
   EXPECT_THROW(load(path), Error);
 }
 

@@ -3,7 +3,7 @@
 #include "dlc/runtime/Npy.h"
 #include "dlc/runtime/Safetensors.h"
 
-#include "../TestFile.h"
+#include "../../TestFile.h"
 
 #include <gtest/gtest.h>
 

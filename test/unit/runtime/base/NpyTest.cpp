@@ -1,6 +1,6 @@
 #include "dlc/runtime/Npy.h"
 
-#include "../TestFile.h"
+#include "../../TestFile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

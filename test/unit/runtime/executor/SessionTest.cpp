@@ -1,4 +1,5 @@
 #include "dlc/runtime/Session.h"
+#include "../../TestFile.h"
 
 #include <gtest/gtest.h>
 
@@ -119,16 +120,17 @@ TEST_F(SessionTest, AFailedCallNamesTheSiteAndPoisonsTheSession) {
 }
 
 TEST_F(SessionTest, SaveAndLoadRestoreTheState) {
-  std::string path = testing::TempDir() + "session.safetensors";
+  test::TemporaryFolder folder;
+  std::string path = folder.file("session.safetensors");
   ASSERT_TRUE(session->save(path).ok());
   run({10, 10, 10, 10});
   ASSERT_TRUE(session->load(path).ok());
   EXPECT_EQ(run({0, 0, 0, 0}), 10);
-  std::remove(path.c_str());
 }
 
 TEST_F(SessionTest, LoadListsAllFaultsAndChangesNothing) {
-  std::string path = testing::TempDir() + "other.safetensors";
+  test::TemporaryFolder folder;
+  std::string path = folder.file("other.safetensors");
   std::array<float, 3> data = {7, 7, 7};
   std::vector<TensorView> tensors = {{"w", DType::F32, {3}, data.data()}, {"head.bias", DType::F32, {1}, data.data()}};
   ASSERT_TRUE(writeSafetensors(path, tensors).ok());
@@ -137,7 +139,6 @@ TEST_F(SessionTest, LoadListsAllFaultsAndChangesNothing) {
   EXPECT_NE(status.message().find("unexpected: head.bias"), std::string::npos) << status.message();
   EXPECT_NE(status.message().find("w is f32[4], the file has f32[3]"), std::string::npos) << status.message();
   EXPECT_EQ(run({0, 0, 0, 0}), 10);
-  std::remove(path.c_str());
 }
 
 TEST_F(SessionTest, ASecondProgramSharesStateOrIsRefused) {
@@ -215,13 +216,13 @@ TEST(Executable, RefusesAManifestWithMoreKernelsThanTheImage) {
 }
 
 TEST(Executable, RefusesAFileThatIsNoArtifact) {
-  std::string path = testing::TempDir() + "not-an-artifact.so";
+  test::TemporaryFolder folder;
+  std::string path = folder.file("not-an-artifact.so");
   FILE *file = std::fopen(path.c_str(), "w");
   std::fputs("hello", file);
   std::fclose(file);
   EXPECT_EQ(Executable::load(path).status().message(),
             path + ": not a dlc artifact: expected an ELF file, found 5 bytes of something else");
-  std::remove(path.c_str());
 }
 
 TEST(Executable, RefusesASharedObjectThatIsNotSelfContained) {
