@@ -39,7 +39,7 @@ struct Training {
 };
 
 /// Each test has a folder of its own: tests run side by side.
-struct Artifact : testing::Test {
+struct Artifact : ::testing::Test {
   test::TemporaryFolder folder;
   std::string path = folder.file("training.so");
 };
