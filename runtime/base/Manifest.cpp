@@ -1,6 +1,7 @@
 #include "dlc/runtime/Manifest.h"
 
 #include "base/ManifestKernels.h"
+#include "base/ManifestMesh.h"
 #include "base/ObjectReader.h"
 #include "dlc/runtime/Abi.h"
 #include "dlc/runtime/TensorView.h"
@@ -28,7 +29,9 @@ constexpr std::array<std::string_view, 5> kKindNames = {"zeros", "constant", "un
 
 std::vector<ValueInfo> readValues(ObjectReader &entry, const char *key, Status &fault) {
   std::vector<ValueInfo> values;
-  forEach(entry, key, fault, [&](ObjectReader &reader) { values.push_back({reader.string("name"), reader.type()}); });
+  forEach(entry, key, fault, [&](ObjectReader &reader) {
+    values.push_back({reader.string("name"), reader.type(), readSharding(reader, fault)});
+  });
   return values;
 }
 
@@ -72,7 +75,7 @@ Status checkRanges(const Manifest &manifest) {
     if (kernel.site >= int64_t(manifest.sites.size()))
       return bad("kernel '" + kernel.name + "' has site " + std::to_string(kernel.site) + " of " +
                  std::to_string(manifest.sites.size()));
-  return {};
+  return checkMesh(manifest);
 }
 
 json typeJson(const TensorType &type) { return {{"type", name(type.dtype)}, {"shape", type.shape}}; }
@@ -82,6 +85,8 @@ json valuesJson(const std::vector<ValueInfo> &values) {
   for (const ValueInfo &value : values) {
     json item = typeJson(value.type);
     item["name"] = value.name;
+    if (value.sharding)
+      item["sharding"] = shardingJson(*value.sharding);
     list.push_back(item);
   }
   return list;
@@ -112,7 +117,8 @@ StatusOr<Manifest> Manifest::parse(std::string_view text) {
   });
   forEach(reader, "entries", fault, [&](ObjectReader &entry) {
     manifest.entries.push_back({entry.string("name"), readValues(entry, "arguments", fault),
-                                readValues(entry, "results", fault), entry.integer("peak")});
+                                readValues(entry, "results", fault), entry.integer("peak"),
+                                entry.has("launches") ? entry.integer("launches") : 0});
   });
   if (reader.has("targets"))
     manifest.targets = reader.strings("targets");
@@ -126,6 +132,7 @@ StatusOr<Manifest> Manifest::parse(std::string_view text) {
   });
   forEach(reader, "memory", fault,
           [&](ObjectReader &item) { manifest.memory.push_back({item.string("name"), item.integer("bytes")}); });
+  readMesh(reader, manifest, fault);
   if (fault.ok())
     fault = checkRanges(manifest);
   if (!fault.ok())
@@ -168,17 +175,21 @@ std::string Manifest::toJson() const {
                     {"offset", variable.init.offset}};
     root["variables"].push_back(item);
   }
-  for (const EntryInfo &entry : entries)
+  for (const EntryInfo &entry : entries) {
     root["entries"].push_back({{"name", entry.name},
                                {"arguments", valuesJson(entry.arguments)},
                                {"results", valuesJson(entry.results)},
                                {"peak", entry.peak}});
+    if (entry.launches)
+      root["entries"].back()["launches"] = entry.launches;
+  }
   for (const KernelInfo &kernel : kernels)
     root["kernels"].push_back(kernelJson(kernel));
   for (const SiteInfo &site : sites)
     root["sites"].push_back({{"op", site.op}, {"file", site.file}, {"line", site.line}, {"column", site.column}});
   for (const MemoryClass &item : memory)
     root["memory"].push_back({{"name", item.name}, {"bytes", item.bytes}});
+  addMeshJson(*this, root);
   return root.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -29,7 +29,17 @@ static int32_t copy(DlcExecutor *executor, void *to, const void *from, int64_t b
   return codeOf(executor, executor->stream->copy(to, from, bytes));
 }
 
-const DlcApi kCpuApi = {DLC_ABI_VERSION, sizeof(DlcApi), parallelFor, fail, nullptr, nullptr};
-const DlcApi kDeviceApi = {DLC_ABI_VERSION, sizeof(DlcApi), nullptr, fail, launch, copy};
+static int32_t collectiveStart(DlcExecutor *executor, uint32_t, const void *, void *) {
+  return codeOf(executor, {StatusCode::InvalidInput, "a program with collectives needs a job of several members"});
+}
+
+static int32_t collectiveWait(DlcExecutor *executor, uint32_t collective) {
+  return collectiveStart(executor, collective, nullptr, nullptr);
+}
+
+const DlcApi kCpuApi = {DLC_ABI_VERSION, sizeof(DlcApi), parallelFor,     fail,
+                        nullptr,         nullptr,        collectiveStart, collectiveWait};
+const DlcApi kDeviceApi = {DLC_ABI_VERSION, sizeof(DlcApi), nullptr,         fail,
+                           launch,          copy,           collectiveStart, collectiveWait};
 
 } // namespace dlc

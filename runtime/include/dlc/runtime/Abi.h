@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* major << 16 | minor. Major: layout. Minor: entries appended to a table or struct. */
-#define DLC_ABI_VERSION ((1u << 16) | 1u)
+#define DLC_ABI_VERSION ((1u << 16) | 2u)
 
 typedef struct DlcBuffer {
   void *data;
@@ -34,6 +34,11 @@ typedef struct DlcApi {
   int32_t (*launch)(struct DlcExecutor *, uint32_t kernel, void *const *pointers);
   /* Copies between two buffers of the device, in the order of the stream. 0 or a DlcCode. */
   int32_t (*copy)(struct DlcExecutor *, void *to, const void *from, int64_t bytes);
+  /* Since ABI 1.2. Starts a collective, by index of the manifest's "collectives"; from == to for an all-reduce. Memory
+   * of the device, which stays untouched until the wait. 0 or a DlcCode. */
+  int32_t (*collectiveStart)(struct DlcExecutor *, uint32_t collective, const void *from, void *to);
+  /* Returns when the collective started last under that index is done. 0 or a DlcCode. */
+  int32_t (*collectiveWait)(struct DlcExecutor *, uint32_t collective);
 } DlcApi;
 
 /* One call of an entry. */
@@ -47,9 +52,9 @@ typedef struct DlcFrame {
   const int64_t *dims;
 } DlcFrame;
 
-enum DlcCode { DLC_OK, DLC_INVALID_ARGUMENT, DLC_OUT_OF_MEMORY, DLC_INTERNAL };
+enum DlcCode { DLC_OK, DLC_INVALID_ARGUMENT, DLC_OUT_OF_MEMORY, DLC_INTERNAL, DLC_PEER_FAILED };
 
-/* 0 or a DlcCode; the text is in the executor. */
+/* 0 or a DlcCode; the text is in the executor. A service that returns another code than 0 ends the entry at once. */
 typedef int32_t (*DlcEntry)(const DlcFrame *);
 
 /* Kernels for one kind of device. */

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,8 @@ struct TensorType {
 };
 
 /// A block of memory the program addresses by base and constant offsets. `klass` is one of parameter, gradient,
-/// optimizer_state, buffer, hyper, counter, activation (scratch, holds nothing between calls) and constant (read-only:
-/// the image's initial values from byte `initial` on).
+/// optimizer_state, buffer, hyper, counter, coordinate (a member's index along an axis of the mesh), activation
+/// (scratch, holds nothing between calls) and constant (read-only: the image's initial values from byte `initial` on).
 struct ArenaInfo {
   std::string name;
   std::string klass;
@@ -45,10 +46,43 @@ struct VariableInfo {
   InitialValue init;
 };
 
-/// An argument or a result of an entry.
+/// The members a program is compiled for, along named axes, major to minor; none: one device.
+struct MeshInfo {
+  struct Axis {
+    std::string name;
+    int64_t size = 1;
+    friend bool operator==(const Axis &, const Axis &) = default;
+  };
+  std::vector<Axis> axes;
+
+  /// Members in all; 1 without axes.
+  int64_t size() const;
+  /// Members along the axes named; an axis there is not counts as 1.
+  int64_t size(const std::vector<std::string> &names) const;
+  friend bool operator==(const MeshInfo &, const MeshInfo &) = default;
+};
+
+/// How a dimension is split: part i, along `axes` from major to minor, owns [borders[i], borders[i + 1]). Not split: no
+/// axes.
+struct DimSharding {
+  std::vector<std::string> axes;
+  std::vector<int64_t> borders;
+  friend bool operator==(const DimSharding &, const DimSharding &) = default;
+};
+
+/// The whole of which a value is one member's part. The part is as large as the largest one; what lies beyond the
+/// member's own rows is padding.
+struct ShardingInfo {
+  std::vector<int64_t> shape;
+  std::vector<DimSharding> dims;
+  friend bool operator==(const ShardingInfo &, const ShardingInfo &) = default;
+};
+
+/// An argument or a result of an entry; `type` is what one member holds, `sharding` is there where that is a part.
 struct ValueInfo {
   std::string name;
   TensorType type;
+  std::optional<ShardingInfo> sharding = std::nullopt;
 };
 
 /// One function of a program; `peak` is the planned memory of a call in bytes, state included.
@@ -57,6 +91,37 @@ struct EntryInfo {
   std::vector<ValueInfo> arguments;
   std::vector<ValueInfo> results;
   int64_t peak = 0;
+  int64_t launches = 0; ///< groups of kernels and copies in its text; 0 where there are no collectives
+};
+
+enum class CollectiveKind : uint8_t { AllReduce, AllGather, ReduceScatter };
+enum class ReduceKind : uint8_t { Sum, Max, Min };
+
+/// "all_reduce", as in the manifest.
+std::string_view name(CollectiveKind kind);
+/// "sum".
+std::string_view name(ReduceKind kind);
+
+/// One collective of an entry, between the members that differ only along `axes`. All members have the same ones in the
+/// same order on each channel.
+struct CollectiveInfo {
+  CollectiveKind kind = CollectiveKind::AllReduce;
+  ReduceKind reduce = ReduceKind::Sum; ///< not of an all_gather
+  std::vector<std::string> axes;
+  DType dtype = DType::F32;
+  int64_t count = 0; ///< elements: all of an all_reduce, one member's part of an all_gather and a reduce_scatter
+  int64_t channel = 0;
+  std::vector<std::string> tensors; ///< what it carries, for messages
+  int64_t site = 0;
+  int64_t entry = 0;
+  int64_t start = 0, wait = 0; ///< launches of the entry's text in front of its start and its wait
+};
+
+/// What all members must agree on before the first call: SHA-256 in hexadecimal, of the program before it was split up
+/// and of the list of collectives.
+struct Fingerprint {
+  std::string program, sequence;
+  friend bool operator==(const Fingerprint &, const Fingerprint &) = default;
 };
 
 /// Where an operation came from, for messages.
@@ -102,6 +167,9 @@ struct Manifest {
   std::vector<KernelInfo> kernels; ///< of devices other than the cpu
   std::vector<SiteInfo> sites;
   std::vector<MemoryClass> memory;
+  MeshInfo mesh; ///< and with it:
+  std::vector<CollectiveInfo> collectives;
+  std::optional<Fingerprint> fingerprint = std::nullopt;
 
   /// Checks everything: sizes, ranges inside arenas, unique names. Unknown keys are ignored.
   static StatusOr<Manifest> parse(std::string_view json);

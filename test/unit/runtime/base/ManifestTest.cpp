@@ -16,11 +16,26 @@ const char *const kText = R"({"minReader":1,"compiler":"dlc","cpu":"x86-64-v3","
              "operands":[{"bytes":32,"access":"read"},{"bytes":8,"access":"read_write"}]}],
  "sites":[{"op":"dl.add","file":"m.cpp","line":3,"column":1}],"memory":[{"name":"parameters","bytes":32}]})";
 
-std::string replaced(const std::string &from, const std::string &to) {
-  std::string text = kText;
+std::string replacedIn(std::string text, const std::string &from, const std::string &to) {
   text.replace(text.find(from), from.size(), to);
   return Manifest::parse(text).status().message();
 }
+
+std::string replaced(const std::string &from, const std::string &to) { return replacedIn(kText, from, to); }
+
+// Five rows over two members: parts of three.
+const char *const kMeshText = R"({"minReader":1,"compiler":"dlc","cpu":"x86-64-v3",
+ "arenas":[],"variables":[],"memory":[],
+ "mesh":[{"name":"data","size":2},{"name":"model","size":3}],
+ "entries":[{"name":"f","arguments":[{"name":"x","type":"f32","shape":[3,7],"sharding":
+   {"global":[5,7],"dims":[{"axes":["data"],"borders":[0,3,5]},null]}}],"results":[],"peak":9,"launches":12}],
+ "collectives":[{"kind":"all_reduce","reduce":"max","axes":["data"],"dtype":"f32","count":35,"channel":1,
+                 "tensors":["w","b"],"site":0,"entry":0,"start":7,"wait":11},
+                {"kind":"all_gather","axes":["data","model"],"dtype":"f64","count":4,"channel":0,"tensors":[],
+                 "site":0,"entry":0,"start":8,"wait":8}],
+ "fingerprint":{"program":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+                "sequence":"fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"},
+ "sites":[{"op":"dl.add","file":"m.cpp","line":3,"column":1}]})";
 
 TEST(Manifest, RoundTrips) {
   auto manifest = Manifest::parse(kText);
@@ -69,6 +84,80 @@ TEST(Manifest, RefusesKernelsNoDeviceLaunches) {
   EXPECT_EQ(replaced("\"sim\"", "7"), "manifest: the whole has a list 'targets' of something else than texts");
 }
 
+TEST(Manifest, RoundTripsAMesh) {
+  auto manifest = Manifest::parse(kMeshText);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  EXPECT_EQ(manifest->mesh.size(), 6);
+  EXPECT_EQ(manifest->mesh.size({"model"}), 3);
+  const ValueInfo &x = manifest->entries[0].arguments[0];
+  ASSERT_TRUE(x.sharding.has_value());
+  EXPECT_EQ(x.sharding->shape, (std::vector<int64_t>{5, 7}));
+  EXPECT_EQ(x.sharding->dims[0].borders, (std::vector<int64_t>{0, 3, 5}));
+  EXPECT_TRUE(x.sharding->dims[1].axes.empty());
+  EXPECT_EQ(manifest->entries[0].launches, 12);
+  const CollectiveInfo &reduce = manifest->collectives[0];
+  EXPECT_EQ(name(reduce.kind), "all_reduce");
+  EXPECT_EQ(name(reduce.reduce), "max");
+  EXPECT_EQ(reduce.count, 35);
+  EXPECT_EQ(reduce.channel, 1);
+  EXPECT_EQ(reduce.tensors, (std::vector<std::string>{"w", "b"}));
+  EXPECT_EQ(reduce.start, 7);
+  EXPECT_EQ(reduce.wait, 11);
+  EXPECT_EQ(manifest->collectives[1].kind, CollectiveKind::AllGather);
+  EXPECT_EQ(manifest->fingerprint->program.substr(0, 4), "0123");
+  auto again = Manifest::parse(manifest->toJson());
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(again->toJson(), manifest->toJson());
+  EXPECT_EQ(again->entries[0].arguments[0].sharding, x.sharding);
+}
+
+TEST(Manifest, WithoutAMeshSaysNothingOfOne) {
+  auto manifest = Manifest::parse(kText);
+  ASSERT_TRUE(manifest.ok());
+  EXPECT_EQ(manifest->mesh.size(), 1);
+  for (const char *key : {"mesh", "collectives", "fingerprint", "sharding", "launches"})
+    EXPECT_EQ(manifest->toJson().find(key), std::string::npos) << key;
+}
+
+TEST(Manifest, RefusesCollectivesThatDoNotFit) {
+  auto message = [](const std::string &from, const std::string &to) { return replacedIn(kMeshText, from, to); };
+  EXPECT_EQ(message("all_reduce", "all_together"), "manifest: collectives[0] has an unknown kind 'all_together'");
+  EXPECT_EQ(message("\"max\"", "\"mean\""), "manifest: collectives[0] has an unknown reduce 'mean'");
+  EXPECT_EQ(message("[\"data\"],\"dtype\"", "[\"pipe\"],\"dtype\""),
+            "manifest: collectives[0] names an axis 'pipe', which the mesh does not have");
+  EXPECT_EQ(message("[\"data\",\"model\"]", "[\"data\",\"data\"]"),
+            "manifest: collectives[1] names the axis 'data' twice");
+  EXPECT_EQ(message("[\"data\",\"model\"]", "[]"), "manifest: collectives[1] has no axes");
+  EXPECT_EQ(message("\"count\":4", "\"count\":8796093022208"), "manifest: collectives[1] has too many elements");
+  EXPECT_EQ(message("\"channel\":1", "\"channel\":16"), "manifest: collectives[0] has no integer 'channel' in [0, 15]");
+  EXPECT_EQ(message("\"site\":0", "\"site\":1"), "manifest: collectives[0] has site 1 of 1");
+  EXPECT_EQ(message("\"entry\":0", "\"entry\":1"), "manifest: collectives[0] has entry 1 of 1");
+  EXPECT_EQ(message("\"start\":7", "\"start\":12"), "manifest: collectives[0] starts after its wait");
+  EXPECT_EQ(message("\"0123456789", "\"0123456789x"),
+            "manifest: fingerprint has no SHA-256 'program' of 64 hexadecimal digits");
+  EXPECT_EQ(message("\"size\":3", "\"size\":0"), "manifest: the mesh has axes of no members or more than 1048576");
+  EXPECT_EQ(message("\"size\":3", "\"size\":1048576"),
+            "manifest: the mesh has axes of no members or more than 1048576");
+  EXPECT_EQ(message("\"model\",\"size\"", "\"data\",\"size\""),
+            "manifest: the mesh has no different names for its axes");
+}
+
+TEST(Manifest, RefusesShardingsThatDoNotFit) {
+  auto message = [](const std::string &from, const std::string &to) { return replacedIn(kMeshText, from, to); };
+  EXPECT_EQ(message("[0,3,5]", "[0,3,4]"), "manifest: 'x' of entry 'f' has no 3 borders from 0 to 5");
+  EXPECT_EQ(message("[0,3,5]", "[0,5]"), "manifest: 'x' of entry 'f' has no 3 borders from 0 to 5");
+  EXPECT_EQ(message("[0,3,5]", "[]"), "manifest: 'x' of entry 'f' has no 3 borders from 0 to 5");
+  EXPECT_EQ(message("[0,3,5]", "[0,6,5]"), "manifest: 'x' of entry 'f' has borders that do not ascend");
+  EXPECT_EQ(message("[0,3,5]", "[0,1,5]"), "manifest: 'x' of entry 'f' has parts of up to 4 where a member holds 3");
+  EXPECT_EQ(message("[0,3,5]", "[0,-3,5]"), "manifest: sharding has a list 'borders' with a bad number");
+  EXPECT_EQ(message("[5,7]", "[5,8]"), "manifest: 'x' of entry 'f' has dimension 1 whole, but of another extent");
+  EXPECT_EQ(message("[5,7]", "[5]"), "manifest: 'x' of entry 'f' has a sharding of another rank");
+  EXPECT_EQ(message("[\"data\"],\"borders\"", "[],\"borders\""),
+            "manifest: sharding has a dimension split along no axes");
+  EXPECT_EQ(message("[\"data\"],\"borders\"", "[\"pipe\"],\"borders\""),
+            "manifest: 'x' of entry 'f' names an axis 'pipe', which the mesh does not have");
+}
+
 TEST(Manifest, OfOlderCompilersIsForTheCpu) {
   std::string text = kText;
   for (const char *key : {"targets", "kernels"})
@@ -79,8 +168,10 @@ TEST(Manifest, OfOlderCompilersIsForTheCpu) {
   EXPECT_TRUE(manifest->kernels.empty());
 }
 
-TEST(Manifest, NeverCrashesOnDamage) {
-  std::string text = kText;
+class DamagedManifest : public ::testing::TestWithParam<const char *> {};
+
+TEST_P(DamagedManifest, NeverCrashes) {
+  std::string text = GetParam();
   for (size_t i = 0; i < text.size(); ++i) {
     EXPECT_FALSE(Manifest::parse(text.substr(0, i)).ok());
     std::string damaged = text;
@@ -88,5 +179,7 @@ TEST(Manifest, NeverCrashesOnDamage) {
     (void)Manifest::parse(damaged);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Texts, DamagedManifest, ::testing::Values(kText, kMeshText));
 
 } // namespace
