@@ -1,5 +1,6 @@
 #include "dlc/runtime/Session.h"
 
+#include "dlc/runtime/Profile.h"
 #include "executor/Executor.h"
 
 namespace dlc {
@@ -55,6 +56,7 @@ Status Session::Program::callOnDevice(size_t index, std::span<const DlcBuffer> a
 
 Status Session::Program::run(size_t index, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) {
   const std::string &name = executable_->manifest().entries[index].name;
+  runtime::profile::Span span(runtime::profile::Category::Compute, name);
   if (!session.team)
     if (Status failure = session.device_.failure(); !failure.ok())
       return failure;

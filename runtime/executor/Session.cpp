@@ -1,6 +1,7 @@
 #include "dlc/runtime/Session.h"
 
 #include "dlc/runtime/Fill.h"
+#include "dlc/runtime/Profile.h"
 #include "executor/Executor.h"
 
 #include <cstdlib>
@@ -44,6 +45,7 @@ Session::Session(runtime::Device &device) : device_(device), executor(std::make_
 Session::~Session() = default;
 
 StatusOr<std::unique_ptr<Session>> Session::create(const SessionOptions &options) {
+  runtime::profile::startFromEnvironment();
   StatusOr<int> threads = threadCount(options.threads);
   if (!threads.ok())
     return threads.status();

@@ -32,6 +32,7 @@ struct RunArguments {
   std::string device = "cpu";
   bool simCheck = false;
   std::string simOrder; ///< empty: the driver's own
+  std::string profile;  ///< trace to write; empty: none
 };
 
 struct InspectArguments {

@@ -1,6 +1,7 @@
 #include "Commands.h"
 
 #include "dlc/runtime/Npy.h"
+#include "dlc/runtime/Profile.h"
 #include "dlc/runtime/Session.h"
 
 #include <fmt/format.h>
@@ -171,6 +172,23 @@ Status writeResults(const std::vector<ValueInfo> &results, std::span<Value> valu
   return {};
 }
 
+/// Runs all steps, profiled where that is asked for.
+Status runSteps(const RunArguments &arguments, Session::Program &program, size_t entry,
+                std::span<const DlcBuffer> inputs, std::span<DlcBuffer> results) {
+  namespace profile = runtime::profile;
+  if (!arguments.profile.empty())
+    if (Status status = profile::start(arguments.profile); !status.ok())
+      return status.withContext("--profile");
+  Status status;
+  for (int64_t step = 0; step < arguments.steps && status.ok(); ++step)
+    status = program.call(entry, inputs, results);
+  if (arguments.profile.empty())
+    return status;
+  fmt::print(stderr, "dlc: profile: {}; {}\n", profile::summary().str(), arguments.profile);
+  Status written = profile::stop();
+  return status.ok() ? written.withContext("--profile") : status;
+}
+
 } // namespace
 
 Status run(const RunArguments &arguments) {
@@ -216,10 +234,8 @@ Status run(const RunArguments &arguments) {
   for (const ValueInfo &result : entry.results)
     resultBuffers.push_back(values.emplace_back(result.type).buffer());
 
-  for (int64_t step = 0; step < arguments.steps; ++step)
-    if (Status status = (*program)->call(*index, argumentBuffers, resultBuffers); !status.ok())
-      return status;
-
+  if (Status status = runSteps(arguments, **program, *index, argumentBuffers, resultBuffers); !status.ok())
+    return status;
   if (Status status = writeResults(entry.results, std::span(values).subspan(entry.arguments.size()), *outputs);
       !status.ok())
     return status;
