@@ -1,6 +1,7 @@
 #include "comm/inprocess/InProcess.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include <dlfcn.h>
@@ -26,6 +27,35 @@ StatusOr<CommunicatorFactory *> CommunicatorFactory::open(std::string_view engin
   if (!factory)
     return Status(StatusCode::InvalidInput, path + " is no communicator: " + dlerror());
   return factory();
+}
+
+namespace {
+
+Status checkGroup(const Group &group) {
+  if (group.members.empty() || group.members.size() > 65536)
+    return {StatusCode::InvalidInput,
+            "group '" + group.name + "': expects 1 to 65536 members, got " + std::to_string(group.members.size())};
+  if (group.rank < 0 || group.rank >= int(group.members.size()))
+    return {StatusCode::InvalidInput, "group '" + group.name + "': expects a rank below " +
+                                          std::to_string(group.members.size()) + ", got " + std::to_string(group.rank)};
+  return {};
+}
+
+} // namespace
+
+StatusOr<std::unique_ptr<Communicator>> CommunicatorFactory::create(Store &store, const Group &group, int channel,
+                                                                    uint64_t generation, Deadline deadline,
+                                                                    const CommunicatorOptions &options) {
+  if (Status status = checkGroup(group); !status.ok())
+    return status;
+  CommunicatorOptions known = options;
+  if (const char *text = std::getenv("DLC_COMM_EMULATE"); text && *text && !known.network) {
+    StatusOr<EmulatedNetwork> network = parseEmulatedNetwork(text);
+    if (!network.ok())
+      return network.status().withContext("DLC_COMM_EMULATE");
+    known.network = *network;
+  }
+  return make(store, group, channel, generation, deadline, known);
 }
 
 } // namespace dlc::runtime

@@ -348,16 +348,13 @@ char *GlooEngine::scratchFor(int64_t bytes) {
 namespace {
 
 class Factory final : public CommunicatorFactory {
-public:
-  StatusOr<std::unique_ptr<Communicator>> create(Store &store, const Group &group, int channel, uint64_t generation,
-                                                 Deadline deadline) override {
-    if (Status status = checkGroup(group); !status.ok())
-      return status;
+  StatusOr<std::unique_ptr<Communicator>> make(Store &store, const Group &group, int channel, uint64_t generation,
+                                               Deadline deadline, const CommunicatorOptions &options) override {
     StatusOr<std::unique_ptr<GlooContext>> context =
         GlooContext::connect(store, storeKey(group, channel, generation) + "/gloo/", group, deadline);
     if (!context.ok())
       return context.status();
-    return makeHostCommunicator(group, std::make_unique<GlooEngine>(group, context.take()));
+    return makeHostCommunicator(group, std::make_unique<GlooEngine>(group, context.take()), options);
   }
 };
 

@@ -1,5 +1,6 @@
 #include "comm/host/HostCommunicator.h"
 #include "comm/host/Channel.h"
+#include "comm/host/EmulatedEngine.h"
 
 #include <cstring>
 #include <limits>
@@ -192,18 +193,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<Communicator> makeHostCommunicator(const Group &group, std::unique_ptr<HostEngine> engine) {
+std::unique_ptr<Communicator> makeHostCommunicator(const Group &group, std::unique_ptr<HostEngine> engine,
+                                                   const CommunicatorOptions &options) {
+  if (options.network)
+    engine = emulate(std::move(engine), *options.network, int(group.members.size()));
   return std::make_unique<HostCommunicator>(group, std::move(engine));
-}
-
-Status checkGroup(const Group &group) {
-  if (group.members.empty() || group.members.size() > 65536)
-    return {StatusCode::InvalidInput,
-            "group '" + group.name + "': expects 1 to 65536 members, got " + std::to_string(group.members.size())};
-  if (group.rank < 0 || group.rank >= int(group.members.size()))
-    return {StatusCode::InvalidInput, "group '" + group.name + "': expects a rank below " +
-                                          std::to_string(group.members.size()) + ", got " + std::to_string(group.rank)};
-  return {};
 }
 
 std::string storeKey(const Group &group, int channel, uint64_t generation) {

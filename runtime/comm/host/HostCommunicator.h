@@ -22,11 +22,9 @@ public:
   virtual std::vector<int> awaited() const = 0;
 };
 
-/// A channel whose operations run one after another on a thread of its own.
-std::unique_ptr<Communicator> makeHostCommunicator(const Group &group, std::unique_ptr<HostEngine> engine);
-
-/// InvalidInput unless the group's rank is one of its members.
-Status checkGroup(const Group &group);
+/// A channel whose operations run one after another on a thread of its own, over an emulated network if options ask.
+std::unique_ptr<Communicator> makeHostCommunicator(const Group &group, std::unique_ptr<HostEngine> engine,
+                                                   const CommunicatorOptions &options);
 
 /// Where members of one channel meet in the store: "comm/<generation>/<group>/<channel>".
 std::string storeKey(const Group &group, int channel, uint64_t generation);

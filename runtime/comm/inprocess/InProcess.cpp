@@ -231,11 +231,8 @@ private:
 };
 
 class Factory final : public CommunicatorFactory {
-public:
-  StatusOr<std::unique_ptr<Communicator>> create(Store &store, const Group &group, int channel, uint64_t generation,
-                                                 Deadline deadline) override {
-    if (Status status = checkGroup(group); !status.ok())
-      return status;
+  StatusOr<std::unique_ptr<Communicator>> make(Store &store, const Group &group, int channel, uint64_t generation,
+                                               Deadline deadline, const CommunicatorOptions &options) override {
     std::string key = storeKey(group, channel, generation) + "/inprocess";
     uint64_t number = 0;
     if (group.rank == 0) {
@@ -247,13 +244,12 @@ public:
     } else if (Status status = find(store, key, group, deadline, number); !status.ok()) {
       return status;
     }
-    StatusOr<std::unique_ptr<Communicator>> made = join(joining.find(number), group, deadline);
+    StatusOr<std::unique_ptr<Communicator>> made = join(joining.find(number), group, deadline, options);
     if (group.rank == 0)
       joining.remove(number);
     return made;
   }
 
-private:
   static Status find(Store &store, const std::string &key, const Group &group, Deadline deadline, uint64_t &number) {
     StatusOr<std::string> value = store.get(key, deadline);
     if (!value.ok())
@@ -271,7 +267,7 @@ private:
   }
 
   static StatusOr<std::unique_ptr<Communicator>> join(std::shared_ptr<MemberTable> table, const Group &group,
-                                                      Deadline deadline) {
+                                                      Deadline deadline, const CommunicatorOptions &options) {
     if (!table)
       return Status(StatusCode::PeerFailed, "group '" + group.name + "': " + group.members[0] + " has given up");
     if (table->names != group.members)
@@ -282,7 +278,7 @@ private:
     table->announce();
     if (Status status = table->awaitJoined(deadline); !status.ok())
       return status;
-    return makeHostCommunicator(group, std::make_unique<InProcessEngine>(std::move(table), group.rank));
+    return makeHostCommunicator(group, std::make_unique<InProcessEngine>(std::move(table), group.rank), options);
   }
 
   JoiningTables joining;

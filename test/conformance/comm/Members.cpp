@@ -47,14 +47,15 @@ runtime::Group groupOf(int rank, int size, const std::string &name) {
 }
 
 StatusOr<std::unique_ptr<Communicator>> create(const std::string &engine, runtime::Store &store, int rank, int size,
-                                               int channel, Deadline deadline) {
+                                               int channel, Deadline deadline, const CommunicatorOptions &options) {
   StatusOr<runtime::CommunicatorFactory *> factory = runtime::CommunicatorFactory::open(engine);
   if (!factory.ok())
     return factory.status();
-  return (*factory)->create(store, groupOf(rank, size), channel, 1, deadline);
+  return (*factory)->create(store, groupOf(rank, size), channel, 1, deadline, options);
 }
 
-void runMembers(const std::string &engine, int size, int channels, const std::function<void(Channels &)> &member) {
+void runMembers(const std::string &engine, int size, int channels, const std::function<void(Channels &)> &member,
+                const CommunicatorOptions &options) {
   FolderStore store;
   std::latch created(size); // an early abort would end others' creation
   std::vector<std::thread> threads;
@@ -62,7 +63,7 @@ void runMembers(const std::string &engine, int size, int channels, const std::fu
     threads.emplace_back([&, rank] {
       Channels ends;
       for (int channel = 0; channel < channels; ++channel) {
-        StatusOr<std::unique_ptr<Communicator>> made = create(engine, store, rank, size, channel);
+        StatusOr<std::unique_ptr<Communicator>> made = create(engine, store, rank, size, channel, ample(), options);
         EXPECT_TRUE(done(made.status()));
         if (made.ok())
           ends.push_back(made.take());
@@ -76,7 +77,12 @@ void runMembers(const std::string &engine, int size, int channels, const std::fu
 }
 
 void runMembers(const std::string &engine, int size, const std::function<void(Communicator &)> &member) {
-  runMembers(engine, size, 1, [&](Channels &ends) { member(*ends[0]); });
+  runMembers(engine, size, CommunicatorOptions(), member);
+}
+
+void runMembers(const std::string &engine, int size, const CommunicatorOptions &options,
+                const std::function<void(Communicator &)> &member) {
+  runMembers(engine, size, 1, [&](Channels &ends) { member(*ends[0]); }, options);
 }
 
 std::vector<int> runProcesses(int size, const std::function<int(int rank)> &member,

@@ -13,6 +13,7 @@
 namespace dlc::test {
 
 using runtime::Communicator;
+using runtime::CommunicatorOptions;
 using runtime::Deadline;
 using runtime::Elements;
 using runtime::Op;
@@ -41,13 +42,17 @@ runtime::Group groupOf(int rank, int size, const std::string &name = "data");
 
 /// One member's end of a channel.
 StatusOr<std::unique_ptr<Communicator>> create(const std::string &engine, runtime::Store &store, int rank, int size,
-                                               int channel = 0, Deadline deadline = ample());
+                                               int channel = 0, Deadline deadline = ample(),
+                                               const CommunicatorOptions &options = {});
 
 /// Runs `member` on a thread a member, each with its ends of `channels` channels; asserts that they could be made.
 using Channels = std::vector<std::unique_ptr<Communicator>>;
-void runMembers(const std::string &engine, int size, int channels, const std::function<void(Channels &)> &member);
+void runMembers(const std::string &engine, int size, int channels, const std::function<void(Channels &)> &member,
+                const CommunicatorOptions &options = {});
 /// With one channel.
 void runMembers(const std::string &engine, int size, const std::function<void(Communicator &)> &member);
+void runMembers(const std::string &engine, int size, const CommunicatorOptions &options,
+                const std::function<void(Communicator &)> &member);
 
 /// Runs `member` in a forked process a member and returns its exit code, or minus its signal; `watch` runs here
 /// meanwhile, with the processes' ids.

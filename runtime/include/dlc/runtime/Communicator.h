@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,8 +31,8 @@ struct Op {
   Event *after = nullptr;
 };
 
-/// How elements of different members become one. Sum is the fixed balanced tree over member numbers and wraps for
-/// integers; there is none for i1. Max and Min give NaN if any member has one; -0 is below +0.
+/// How elements of different members become one. Sum wraps for integers; there is none for i1. Max and Min give NaN if
+/// any member has one; -0 is below +0.
 enum class Reduce : uint8_t { Sum, Max, Min };
 
 /// Elements in the host's memory, which must stay until the operation is done.
@@ -103,6 +104,26 @@ struct Group {
   std::vector<std::string> members; ///< what messages call each: "rank 2 (host b)"
 };
 
+/// A network that measurements and tests pretend to have: an operation counts as done only at its start + latency +
+/// bytes / bandwidth, with the bytes that each member sends in a ring: 2 (N - 1) / N of its size for all_reduce. The
+/// operations of a channel follow one another.
+struct EmulatedNetwork {
+  double latencySeconds = 0;
+  double bytesPerSecond = 0; ///< 0: without limit
+};
+
+/// "latency_us=50,gbps=1" (either may be missing; 1 gbps is 10^9 bits a second), as in the variable DLC_COMM_EMULATE.
+StatusOr<EmulatedNetwork> parseEmulatedNetwork(std::string_view text);
+
+/// How a communicator works; the same on all members.
+struct CommunicatorOptions {
+  /// Sums are the fixed balanced tree over member numbers on every engine. Otherwise an engine may add in its own
+  /// order: all members still get the same bits, other engines and other numbers of members may not.
+  bool fixedOrder = false;
+  /// None: as DLC_COMM_EMULATE says, and that is usually nothing.
+  std::optional<EmulatedNetwork> network;
+};
+
 /// Makes an engine's communicators. Any thread may call.
 class CommunicatorFactory {
 public:
@@ -114,8 +135,14 @@ public:
 
   /// This member's end of one channel; returns when all members are there. Every (group, channel, generation) of a
   /// store is created once. PeerFailed, with the missing members, past the deadline.
-  virtual StatusOr<std::unique_ptr<Communicator>> create(Store &store, const Group &group, int channel,
-                                                         uint64_t generation, Deadline deadline) = 0;
+  StatusOr<std::unique_ptr<Communicator>> create(Store &store, const Group &group, int channel, uint64_t generation,
+                                                 Deadline deadline, const CommunicatorOptions &options = {});
+
+protected:
+  /// What an engine implements; group and options have been checked.
+  virtual StatusOr<std::unique_ptr<Communicator>> make(Store &store, const Group &group, int channel,
+                                                       uint64_t generation, Deadline deadline,
+                                                       const CommunicatorOptions &options) = 0;
 };
 
 } // namespace dlc::runtime
