@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/host/HostCommunicator.h"
+#include "comm/host/HostEngine.h"
 
 namespace dlc::runtime {
 

@@ -20,7 +20,7 @@ using Kind = Operation::Kind;
 constexpr int64_t kPieceElements = 1 << 14;
 constexpr int64_t kPieceBytes = 1 << 20;
 
-class InProcessEngine final : public HostEngine {
+class InProcessEngine final : public KindsEngine {
 public:
   InProcessEngine(std::shared_ptr<MemberTable> shared, int rank)
       : table(std::move(shared)), rank(rank), me(table->member(rank)), ofMembers(size_t(table->size())) {}
@@ -32,9 +32,7 @@ public:
   std::string_view name() const override { return "inprocess"; }
 
   Status run(const Operation &operation) override {
-    Status status = operation.kind == Kind::Send      ? send(operation)
-                    : operation.kind == Kind::Receive ? receive(operation)
-                                                      : collective(operation);
+    Status status = operation.isPointToPoint() ? dispatch(operation) : collective(operation);
     if (!status.ok())
       table->settle();
     return status;
@@ -73,20 +71,7 @@ private:
       ofMembers[size_t(m)] = table->member(m).operation;
     if (Status status = checkAgreement(); !status.ok())
       return table->fail(status);
-    switch (operation.kind) {
-    case Kind::AllReduce:
-      return allReduce(operation);
-    case Kind::ReduceScatter:
-      return reduceScatter(operation);
-    case Kind::AllGather:
-      return allGather(operation);
-    case Kind::Broadcast:
-      return rank == operation.peer ? Status() : copy(operation, 0, of(operation.peer).out, 0, operation.count);
-    case Kind::AllToAll:
-      return allToAll(operation);
-    default:
-      return {};
-    }
+    return dispatch(operation);
   }
 
   const Operation &of(int member) const { return *ofMembers[size_t(member)]; }
@@ -105,13 +90,13 @@ private:
   }
 
   // Nobody but the owner of a part touches it, in any member's memory; so it needs no copy, and one pass is enough.
-  Status allReduce(const Operation &operation) {
+  Status allReduce(const Operation &operation) override {
     Part part = partOf(operation.count, rank, table->size());
     return reduce(operation, part.begin, static_cast<char *>(operation.out) + part.begin * byteSize(operation.type),
                   part.count(), true);
   }
 
-  Status reduceScatter(const Operation &operation) {
+  Status reduceScatter(const Operation &operation) override {
     return reduce(operation, rank * operation.count, static_cast<char *>(operation.out), operation.count, false);
   }
 
@@ -133,14 +118,20 @@ private:
     return {};
   }
 
-  Status allGather(const Operation &operation) {
+  Status allGather(const Operation &operation) override {
     for (int m = 0; m < table->size(); ++m)
       if (Status status = copy(operation, m * operation.count, of(m).in, 0, operation.count); !status.ok())
         return status;
     return {};
   }
 
-  Status allToAll(const Operation &operation) {
+  Status broadcast(const Operation &operation) override {
+    return rank == operation.peer ? Status() : copy(operation, 0, of(operation.peer).out, 0, operation.count);
+  }
+
+  Status barrier(const Operation &) override { return {}; }
+
+  Status allToAll(const Operation &operation) override {
     int64_t to = 0;
     for (size_t m = 0; m < ofMembers.size(); ++m) {
       const std::vector<int64_t> &counts = ofMembers[m]->inCounts;
@@ -167,7 +158,7 @@ private:
     return {};
   }
 
-  Status send(const Operation &operation) {
+  Status send(const Operation &operation) override {
     MemberTable::Box &box = table->box(rank, operation.peer);
     box.operation = &operation;
     uint64_t number = ++box.posted;
@@ -175,7 +166,7 @@ private:
     return table->await(operation.peer, operation.peer + 1, missing, [&](int) { return box.taken >= number; });
   }
 
-  Status receive(const Operation &operation) {
+  Status receive(const Operation &operation) override {
     MemberTable::Box &box = table->box(operation.peer, rank);
     uint64_t number = box.taken + 1;
     if (Status status =
