@@ -1,5 +1,6 @@
 #include "dlc/ir/Program.h"
 
+#include "dlc/ir/Collective.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
@@ -125,6 +126,14 @@ static LogicalResult verifyParts(GroupOp group) {
   return success();
 }
 
+/// A group that is no kernel holds one op, which the runtime acts on.
+static LogicalResult verifySingle(GroupOp group, bool fits, StringRef what) {
+  Block &block = group.getBody().front();
+  if (!fits || !llvm::hasNItems(block, 2) || !llvm::equal(block.front().getResults(), block.back().getOperands()))
+    return group.emitOpError("expects a body of one ") << what << " and a dl.yield of its results";
+  return success();
+}
+
 LogicalResult GroupOp::verify() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
@@ -133,6 +142,11 @@ LogicalResult GroupOp::verify() {
   if (!yield || yield.getOperandTypes() != getResultTypes())
     return emitOpError("expects a body ending in dl.yield of the result types");
   if (getKind() == GroupKind::Horizontal && failed(verifyParts(*this)))
+    return failure();
+  if (getKind() == GroupKind::Collective &&
+      failed(verifySingle(*this, isa<CollectiveOpInterface>(block.front()), "collective")))
+    return failure();
+  if (getKind() == GroupKind::Wait && failed(verifySingle(*this, isa<WaitOp>(block.front()), "dl.wait")))
     return failure();
   if (getSlots() && getSlots()->size() != getNumResults())
     return emitOpError("expects one slot a result, got ") << getSlots()->size();

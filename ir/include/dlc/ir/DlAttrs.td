@@ -10,7 +10,8 @@ class Dl_Attr<string name, string attrMnemonic> : AttrDef<Dl_Dialect, name> { le
 def Dl_Role : I32EnumAttr<"Role", "what a variable is to training", [
     I32EnumAttrCase<"Parameter", 0, "parameter">, I32EnumAttrCase<"Gradient", 1, "gradient">,
     I32EnumAttrCase<"OptimizerState", 2, "optimizer_state">, I32EnumAttrCase<"Buffer", 3, "buffer">,
-    I32EnumAttrCase<"Hyper", 4, "hyper">, I32EnumAttrCase<"Counter", 5, "counter">]> {
+    I32EnumAttrCase<"Hyper", 4, "hyper">, I32EnumAttrCase<"Counter", 5, "counter">,
+    I32EnumAttrCase<"Coordinate", 6, "coordinate">]> {
   let cppNamespace = "::dlc::dl";
   let genSpecializedAttr = 0;
 }
@@ -18,7 +19,8 @@ def Dl_Role : I32EnumAttr<"Role", "what a variable is to training", [
 def Dl_GroupKind : I32EnumAttr<"GroupKind", "how the kernel of a fusion group is emitted", [
     I32EnumAttrCase<"Pointwise", 0, "pointwise">, I32EnumAttrCase<"Row", 1, "row">,
     I32EnumAttrCase<"Column", 2, "column">, I32EnumAttrCase<"Contract", 3, "contract">,
-    I32EnumAttrCase<"Window", 4, "window">, I32EnumAttrCase<"Horizontal", 5, "horizontal">]> {
+    I32EnumAttrCase<"Window", 4, "window">, I32EnumAttrCase<"Horizontal", 5, "horizontal">,
+    I32EnumAttrCase<"Collective", 6, "collective">, I32EnumAttrCase<"Wait", 7, "wait">]> {
   let cppNamespace = "::dlc::dl";
   let genSpecializedAttr = 0;
 }
@@ -46,6 +48,23 @@ def Dl_GeluApproximation : I32EnumAttr<"GeluApproximation", "which formula of ge
   let cppNamespace = "::dlc::dl";
 }
 
+def Dl_ReduceKind : I32EnumAttr<"ReduceKind", "how the members' parts of a value are put together", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Min", 2, "min">]> {
+  let cppNamespace = "::dlc::dl";
+  let genSpecializedAttr = 0;
+}
+
+def Dl_CollectiveKind : I32EnumAttr<"CollectiveKind", "what members do with each other's values", [
+    I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
+    I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">]> {
+  let cppNamespace = "::dlc::dl";
+  let genSpecializedAttr = 0;
+}
+
+def Dl_ReduceKindAttr : EnumAttr<Dl_Dialect, Dl_ReduceKind, "reduce_kind">;
+def Dl_CollectiveKindAttr : EnumAttr<Dl_Dialect, Dl_CollectiveKind, "collective_kind"> {
+  let assemblyFormat = "`(` $value `)`";
+}
 def Dl_RoleAttr : EnumAttr<Dl_Dialect, Dl_Role, "role"> { let assemblyFormat = "`(` $value `)`"; }
 def Dl_LossReductionAttr : EnumAttr<Dl_Dialect, Dl_LossReduction, "loss_reduction"> { let assemblyFormat = "`<` $value `>`"; }
 def Dl_ScatterKindAttr : EnumAttr<Dl_Dialect, Dl_ScatterKind, "scatter_kind"> { let assemblyFormat = "`(` $value `)`"; }
@@ -67,6 +86,47 @@ def Dl_NormalAttr : Dl_Attr<"Normal", "normal"> {
   let summary = "normal; Philox draw `offset` of the seed";
   let parameters = (ins "::mlir::FloatAttr":$mean, "::mlir::FloatAttr":$deviation, DefaultValuedParameter<"uint64_t", "0">:$offset);
   let assemblyFormat = "`<` $mean `,` $deviation (`,` `offset` `=` $offset^)? `>`";
+}
+
+// Parts of #dl.sharding, never written by themselves.
+def Dl_DimShardingAttr : AttrDef<Dl_Dialect, "DimSharding"> {
+  let attrName = "dl.dim_sharding";
+  let summary = "mesh axes a dimension is split over, major to minor; none: not split";
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes, OptionalArrayRefParameter<"int64_t">:$borders);
+}
+
+def Dl_PartialAttr : AttrDef<Dl_Dialect, "Partial"> {
+  let attrName = "dl.partial";
+  let summary = "the value is what `kind` makes of the parts that the members along the axes hold";
+  let parameters = (ins "::dlc::dl::ReduceKind":$kind, ArrayRefParameter<"::mlir::StringAttr">:$axes);
+}
+
+def Dl_ShardingAttr : Dl_Attr<"Sharding", "sharding"> {
+  let summary = "how the members of a mesh hold a tensor";
+  let description = [{
+    For each dim `_` or the axes it is split over, major to minor. Axes that are not named: replicated. Of an extent d split
+    over n members each has blocks of b = ceil(d / n): member i owns [i b, min((i + 1) b, d)); borders may be given. A partial
+    value is the sum (max, min) of what the members along the axes hold.
+    ```mlir
+    #dl.sharding<[data, _]>
+    #dl.sharding<[data(0, 3, 4), model * pipe]>
+    #dl.sharding<[_, _], partial = sum(data)>
+    ```}];
+  let parameters = (ins ArrayRefParameter<"::dlc::dl::DimShardingAttr">:$dims, OptionalParameter<"::dlc::dl::PartialAttr">:$partial);
+  let builders = [
+    AttrBuilder<(ins "::llvm::ArrayRef<::dlc::dl::DimShardingAttr>":$dims), "return $_get($_ctxt, dims, PartialAttr());">];
+  let extraClassDeclaration = [{
+    /// Every member holds all of a tensor of this rank.
+    static ShardingAttr replicated(::mlir::MLIRContext *context, int64_t rank);
+    /// Whether every member holds all of it, and no dim is split.
+    bool isReplicated() const;
+    /// The same with this dim split otherwise, or with another partial.
+    ShardingAttr withDim(int64_t dim, DimShardingAttr sharding) const;
+    ShardingAttr withPartial(PartialAttr partial) const;
+    bool isSplit(int64_t dim) const { return !getDims()[dim].getAxes().empty(); }
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 def Dl_SlotAttr : Dl_Attr<"Slot", "slot"> {

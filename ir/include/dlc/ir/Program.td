@@ -67,6 +67,8 @@ def Dl_GroupOp : Dl_ProgramOp<"group", [Pure, IsolatedFromAbove, SingleBlock]> {
     space: the shape of the stored results, before reduction for row and column groups. Grouping never changes a bit.
     The body of a horizontal group are its parts, groups of kind pointwise that read its arguments and whose results it
     yields in order; it has no domain of its own.
+    A group of kind collective holds one collective and yields its results, one of kind wait one `dl.wait`; neither is a
+    kernel, and the second renames its inputs.
     `slots` (one a result) is set by `dl-plan-memory`, as is `in_place`: for each result the input whose bytes it takes over,
     or -1. Then every element of that input is read by the lane that writes the result there, or by a reduction of that
     lane's row. So a kernel evaluates all results of a lane before it stores any, and stores a result in place only when

@@ -42,10 +42,23 @@ using ReferenceState = std::map<std::string, ReferenceTensor>;
 /// type (the correctly rounded value where the op is one operation), for constant folding.
 enum class ReferencePrecision { Double, Declared };
 
+/// One of the members that evaluate a program together.
+class ReferenceMember {
+public:
+  virtual ~ReferenceMember() = default;
+  /// Its number in the mesh.
+  virtual int64_t number() const = 0;
+  /// Waits for all members to come to this op; gives the operands of each, by number. Fails, with an error of the op,
+  /// when another member comes to another op or ends.
+  virtual llvm::FailureOr<std::vector<std::vector<ReferenceTensor>>>
+  exchange(mlir::Operation *op, llvm::ArrayRef<ReferenceTensor> operands) = 0;
+};
+
 /// What evaluation of one op may see.
 struct ReferenceContext {
   ReferencePrecision precision = ReferencePrecision::Double;
   ReferenceState *state = nullptr;
+  ReferenceMember *member = nullptr; ///< null: a program without collectives
 };
 
 /// The op's results from the written formula; never from emitScalar, decompose or buildAdjoint. Types must be static.
@@ -61,5 +74,16 @@ evaluateFunction(mlir::func::FuncOp function, llvm::ArrayRef<ReferenceTensor> ar
 /// A terminated block: the terminator's operands.
 llvm::FailureOr<llvm::SmallVector<ReferenceTensor>>
 evaluateBlock(mlir::Block &block, llvm::ArrayRef<ReferenceTensor> arguments, ReferenceContext context);
+
+/// Arguments and state of one member, and what it made of them.
+struct ReferenceShare {
+  std::vector<ReferenceTensor> arguments;
+  ReferenceState state;
+  std::vector<ReferenceTensor> results = {};
+};
+
+/// A local program (after dl-partition), evaluated by all members of its mesh at once, each in a thread of its own.
+/// Changes results and states; one share a member, by number.
+llvm::LogicalResult evaluateMembers(mlir::func::FuncOp function, llvm::MutableArrayRef<ReferenceShare> shares);
 
 } // namespace dlc::dl

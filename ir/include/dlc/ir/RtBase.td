@@ -48,7 +48,8 @@ def Rt_ArenaClass : I32EnumAttr<"ArenaClass", "what an arena's bytes are counted
     I32EnumAttrCase<"Parameter", 0, "parameter">, I32EnumAttrCase<"Gradient", 1, "gradient">,
     I32EnumAttrCase<"OptimizerState", 2, "optimizer_state">, I32EnumAttrCase<"Buffer", 3, "buffer">,
     I32EnumAttrCase<"Hyper", 4, "hyper">, I32EnumAttrCase<"Counter", 5, "counter">,
-    I32EnumAttrCase<"Activation", 6, "activation">, I32EnumAttrCase<"Constant", 7, "constant">]> {
+    I32EnumAttrCase<"Activation", 6, "activation">, I32EnumAttrCase<"Constant", 7, "constant">,
+    I32EnumAttrCase<"Coordinate", 8, "coordinate">]> {
   let cppNamespace = "::dlc::rt";
   let genSpecializedAttr = 0;
 }
