@@ -1,5 +1,7 @@
 #include "Executor.h"
 
+#include "job/Collectives.h"
+
 namespace dlc {
 
 static void parallelFor(DlcExecutor *executor, int64_t extent, int64_t grain, DlcRange fn, void *const *pointers,
@@ -17,8 +19,9 @@ static int32_t fail(DlcExecutor *executor, int32_t code, uint32_t site, int64_t 
 static int32_t codeOf(DlcExecutor *executor, Status status) {
   if (status.ok())
     return DLC_OK;
+  bool peer = status.code() == StatusCode::PeerFailed;
   executor->refusal = std::move(status);
-  return DLC_INTERNAL;
+  return peer ? DLC_PEER_FAILED : DLC_INTERNAL;
 }
 
 static int32_t launch(DlcExecutor *executor, uint32_t kernel, void *const *pointers) {
@@ -29,12 +32,16 @@ static int32_t copy(DlcExecutor *executor, void *to, const void *from, int64_t b
   return codeOf(executor, executor->stream->copy(to, from, bytes));
 }
 
-static int32_t collectiveStart(DlcExecutor *executor, uint32_t, const void *, void *) {
-  return codeOf(executor, {StatusCode::InvalidInput, "a program with collectives needs a job of several members"});
+static int32_t collectiveStart(DlcExecutor *executor, uint32_t collective, const void *from, void *to) {
+  if (!executor->collectives)
+    return codeOf(executor, {StatusCode::InvalidInput, "a program with collectives needs a job of several members"});
+  return codeOf(executor, executor->collectives->start(collective, from, to));
 }
 
 static int32_t collectiveWait(DlcExecutor *executor, uint32_t collective) {
-  return collectiveStart(executor, collective, nullptr, nullptr);
+  if (!executor->collectives)
+    return collectiveStart(executor, collective, nullptr, nullptr);
+  return codeOf(executor, executor->collectives->wait(collective));
 }
 
 const DlcApi kCpuApi = {DLC_ABI_VERSION, sizeof(DlcApi), parallelFor,     fail,

@@ -4,6 +4,10 @@
 #include "dlc/runtime/Device.h"
 #include "drivers/cpu/WorkerTeam.h"
 
+namespace dlc::runtime {
+class Collectives;
+}
+
 /// What compiled code hands back to the runtime with each service call.
 struct DlcExecutor {
   /// On the cpu.
@@ -12,7 +16,9 @@ struct DlcExecutor {
   dlc::runtime::Stream *stream = nullptr;
   dlc::runtime::Kernels *kernels = nullptr;
   std::string_view entry;
-  dlc::Status refusal; ///< of the last launch or copy that was refused
+  /// Of a program with a mesh.
+  dlc::runtime::Collectives *collectives = nullptr;
+  dlc::Status refusal; ///< of the last service that was refused
 
   int32_t code = DLC_OK; ///< of the last failed call, with the site and a number that belongs to it
   uint32_t site = 0;

@@ -1,7 +1,9 @@
 #include "dlc/runtime/Session.h"
 
+#include "dlc/runtime/Job.h"
 #include "dlc/runtime/Profile.h"
 #include "executor/Executor.h"
+#include "job/Collectives.h"
 
 namespace dlc {
 
@@ -57,38 +59,69 @@ Status Session::Program::callOnDevice(size_t index, std::span<const DlcBuffer> a
 Status Session::Program::run(size_t index, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) {
   const std::string &name = executable_->manifest().entries[index].name;
   runtime::profile::Span span(runtime::profile::Category::Compute, name);
+  Status status = ready(name);
+  if (status.ok()) {
+    if (collectives)
+      collectives->begin(name);
+    status = outcome(index, enter(index, arguments, results));
+    if (collectives)
+      status = collectives->end(std::move(status));
+    session.poisoned |= !status.ok();
+  }
+  return collectives ? tellOthers(std::move(status)) : status;
+}
+
+Status Session::Program::ready(const std::string &entry) {
+  if (collectives)
+    if (Status failure = session.job->failure(); !failure.ok())
+      return failure;
   if (!session.team)
     if (Status failure = session.device_.failure(); !failure.ok())
       return failure;
   if (session.poisoned)
-    return {StatusCode::Internal, name + ": an earlier call failed in the middle of a step; load a checkpoint"};
+    return {StatusCode::Internal, entry + ": an earlier call failed in the middle of a step; load a checkpoint"};
+  return session.team ? Status() : discardScratch();
+}
+
+int32_t Session::Program::enter(size_t index, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) {
   DlcExecutor &executor = *session.executor;
+  executor.collectives = collectives.get();
   DlcFrame frame{};
   frame.size = sizeof frame;
   frame.executor = &executor;
   frame.arenas = arenas.data();
   frame.arguments = arguments.data();
   frame.results = results.data();
-  int32_t code = DLC_OK;
   if (session.team) {
     frame.api = &kCpuApi;
-    code = executable_->entry(index)(&frame);
-  } else {
-    frame.api = &kDeviceApi;
-    frame.device = uint32_t(session.device_.id().index);
-    executor.kernels = kernels.get();
-    executor.entry = name;
-    if (Status status = discardScratch(); !status.ok())
-      return status;
-    code = executable_->deviceEntry(index)(&frame);
+    return executable_->entry(index)(&frame);
   }
+  frame.api = &kDeviceApi;
+  frame.device = uint32_t(session.device_.id().index);
+  executor.kernels = kernels.get();
+  executor.entry = executable_->manifest().entries[index].name;
+  return executable_->deviceEntry(index)(&frame);
+}
+
+Status Session::Program::outcome(size_t index, int32_t code) {
   if (code == DLC_OK)
     return {};
-  session.poisoned = true;
+  DlcExecutor &executor = *session.executor;
   if (Status refusal = std::exchange(executor.refusal, {}); !refusal.ok())
     return refusal;
   std::string where = executable_->manifest().place(executor.site);
+  const std::string &name = executable_->manifest().entries[index].name;
   return {StatusCode::Internal, (where.empty() ? name : where) + ": failed with code " + std::to_string(code)};
+}
+
+// Members that wait for this one learn why it does not come.
+Status Session::Program::tellOthers(Status failure) {
+  if (failure.ok() || failure.code() == StatusCode::PeerFailed)
+    return failure;
+  runtime::Job &job = *session.job;
+  (void)job.failed(
+      {StatusCode::PeerFailed, job.memberName(job.firstMember() + session.member) + " failed: " + failure.message()});
+  return failure;
 }
 
 // On devices that check accesses, scratch of an earlier call is not to be read.

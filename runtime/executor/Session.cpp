@@ -1,8 +1,12 @@
 #include "dlc/runtime/Session.h"
 
 #include "dlc/runtime/Fill.h"
+#include "dlc/runtime/Job.h"
 #include "dlc/runtime/Profile.h"
 #include "executor/Executor.h"
+#include "job/Collectives.h"
+#include "job/CommunicatorTable.h"
+#include "job/StartState.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -63,6 +67,8 @@ StatusOr<std::unique_ptr<Session>> Session::create(const SessionOptions &options
     session->executor->team = session->team.get();
   }
   session->seed = options.seed;
+  session->job = options.job;
+  session->member = options.member;
   return session;
 }
 
@@ -167,8 +173,73 @@ Status Session::startVariable(const Program &program, const VariableInfo &info) 
   return {};
 }
 
+Status Session::checkMesh(const Manifest &manifest) const {
+  if (manifest.mesh.axes.empty())
+    return {};
+  std::string count = std::to_string(manifest.mesh.size());
+  std::string compiled = "the program is compiled for " + count + " members (";
+  for (const MeshInfo::Axis &axis : manifest.mesh.axes)
+    compiled += (&axis == manifest.mesh.axes.data() ? "" : ", ") + axis.name + " = " + std::to_string(axis.size);
+  if (!job)
+    return invalid(compiled + "); run it with dlc launch -n " + count + ", or with --devices=cpu:" + count);
+  if (job->members() == manifest.mesh.size())
+    return {};
+  return invalid(compiled + "), the job has " + std::to_string(job->members()) + ": " +
+                 std::to_string(job->worldSize()) + " ranks of " + std::to_string(job->localMembers()) +
+                 "; compile it again, or start " + count + " members");
+}
+
+// The caller of Given knows arenas only, and a coordinate is nobody's choice.
+Status Session::setCoordinates(const Program &program) {
+  const Manifest &manifest = program.executable().manifest();
+  for (const VariableInfo &info : manifest.variables) {
+    if (info.role != "coordinate")
+      continue;
+    int64_t value = job ? runtime::coordinateOf(manifest.mesh, info.name.substr(info.name.find('.') + 1),
+                                                job->firstMember() + member)
+                        : 0;
+    if (info.type != TensorType{DType::I64, {}})
+      return invalid("coordinate '" + info.name + "' expects i64[], found " + info.type.str());
+    char *data = program.arenas[size_t(info.arena)] + info.offset;
+    Status status = stream_->copyToDevice(data, &value, sizeof value);
+    if (status.ok())
+      status = stream_->synchronize();
+    if (!status.ok())
+      return status;
+  }
+  return {};
+}
+
+Status Session::startVariables(const Program &program, std::vector<std::string> &started) {
+  for (const VariableInfo &info : program.executable().manifest().variables) {
+    if (info.role == "coordinate")
+      continue;
+    if (!variables_.contains(info.name))
+      started.push_back(info.name);
+    if (Status status = startVariable(program, info); !status.ok())
+      return status;
+  }
+  return {};
+}
+
+// Everything that waits for the other members.
+Status Session::joinMembers(Program &program, const std::vector<std::string> &started) {
+  StatusOr<uint32_t> number = job->checkProgram(program.executable());
+  if (!number.ok())
+    return number.status();
+  StatusOr<std::unique_ptr<runtime::Collectives>> bound =
+      runtime::Collectives::bind(*job, member, *number, program.executable(), device_, *stream_);
+  if (!bound.ok())
+    return bound.status();
+  program.collectives = bound.take();
+  return runtime::agreeOnStart(*job, member, *this, started);
+}
+
 StatusOr<std::shared_ptr<Session::Program>> Session::attach(const std::shared_ptr<const Executable> &executable,
                                                             State state) {
+  const Manifest &manifest = executable->manifest();
+  if (Status status = checkMesh(manifest); !status.ok())
+    return status;
   StatusOr<std::unique_ptr<runtime::Kernels>> kernels = device_.load(executable);
   if (!kernels.ok())
     return kernels.status();
@@ -176,11 +247,19 @@ StatusOr<std::shared_ptr<Session::Program>> Session::attach(const std::shared_pt
   program->kernels = kernels.take();
   if (Status status = bindArenas(*program); !status.ok())
     return status;
-  std::lock_guard guard(lock);
-  if (state == State::Start)
-    for (const VariableInfo &info : executable->manifest().variables)
-      if (Status status = startVariable(*program, info); !status.ok())
+  std::vector<std::string> started;
+  {
+    std::lock_guard guard(lock);
+    if (Status status = setCoordinates(*program); !status.ok())
+      return status;
+    if (state == State::Start)
+      if (Status status = startVariables(*program, started); !status.ok())
         return status;
+  }
+  if (!manifest.mesh.axes.empty())
+    if (Status status = joinMembers(*program, started); !status.ok())
+      return status;
+  std::lock_guard guard(lock);
   programs.push_back(program);
   return program;
 }

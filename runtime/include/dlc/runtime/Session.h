@@ -17,10 +17,17 @@ namespace dlc {
 
 class WorkerTeam;
 
+namespace runtime {
+class Collectives;
+class Job;
+} // namespace runtime
+
 struct SessionOptions {
   int threads = 0;   ///< of the cpu; 0: DLC_THREADS, else one for each processor this process may use
   uint64_t seed = 0; ///< of initial values
   DeviceId device = {};
+  runtime::Job *job = nullptr; ///< where this is the state of a member: it runs programs with a mesh
+  int member = 0;              ///< which one of this process's
 };
 
 /// State arenas on one device and what runs there, shared by the executables attached to it (train, eval, other
@@ -46,20 +53,27 @@ public:
     /// this is `call`.
     Status callOnDevice(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
 
+    /// Whether sizes are what the manifest says; a call refuses others.
+    Status check(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) const;
+
   private:
     friend class Session;
     Program(Session &session, std::shared_ptr<const Executable> executable);
-    Status check(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) const;
     /// These under the session's lock.
     Status run(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
+    Status ready(const std::string &entry);
+    int32_t enter(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
+    Status outcome(size_t entry, int32_t code);
+    Status tellOthers(Status failure);
     Status discardScratch();
     Status runStaged(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
 
     Session &session;
     std::shared_ptr<const Executable> executable_;
     std::unique_ptr<runtime::Kernels> kernels;
-    std::vector<char *> arenas;        ///< by index of the manifest
-    std::vector<runtime::Arena> owned; ///< constants, where the device cannot read the image's
+    std::unique_ptr<runtime::Collectives> collectives; ///< of a program with a mesh
+    std::vector<char *> arenas;                        ///< by index of the manifest
+    std::vector<runtime::Arena> owned;                 ///< constants, where the device cannot read the image's
     runtime::Arena staging; ///< device memory for `call`'s arguments and results, as large as any entry needed
   };
 
@@ -74,7 +88,9 @@ public:
   enum class State { Start, Given };
 
   /// Binds the executable: creates arenas it is the first to need, starts variables it is the first to name. A variable
-  /// known already must have the same type and place. Refused when it was not compiled for the device.
+  /// known already must have the same type and place. Refused when it was not compiled for the device, or for another
+  /// number of members than the job has. A program with a mesh is attached on all members at once: they compare the
+  /// programs and make communicators, and start variables with member 0's values where they differ.
   StatusOr<std::shared_ptr<Program>> attach(const std::shared_ptr<const Executable> &executable,
                                             State state = State::Start);
 
@@ -114,6 +130,10 @@ private:
   Status bindArenas(Program &program);
   /// Under the lock.
   Status startVariable(const Program &program, const VariableInfo &info);
+  Status startVariables(const Program &program, std::vector<std::string> &started);
+  Status setCoordinates(const Program &program);
+  Status checkMesh(const Manifest &manifest) const;
+  Status joinMembers(Program &program, const std::vector<std::string> &started);
   Status grow(const ArenaInfo &info);
 
   mutable std::mutex lock;
@@ -124,6 +144,8 @@ private:
   std::unique_ptr<runtime::Stream> stream_;
   std::map<std::string, Variable, std::less<>> variables_;
   std::vector<std::weak_ptr<Program>> programs;
+  runtime::Job *job = nullptr;
+  int member = 0; ///< of this process
   uint64_t seed = 0;
   bool poisoned = false; ///< a call failed in the middle of its writes
 };

@@ -1,0 +1,159 @@
+#include "job/Collectives.h"
+
+#include "dlc/runtime/Profile.h"
+
+#include <cstring>
+
+namespace dlc::runtime {
+
+namespace {
+
+std::string labelOf(const Manifest &manifest, size_t index) {
+  const CollectiveInfo &info = manifest.collectives[index];
+  std::string text = std::string(name(info.kind)) + " #" + std::to_string(index);
+  if (!info.tensors.empty())
+    text += " of " + info.tensors.front() + (info.tensors.size() > 1 ? " … " + info.tensors.back() : "");
+  std::string place = manifest.place(uint64_t(info.site));
+  return place.empty() ? text : text + " (" + place + ")";
+}
+
+/// Bytes of what a member gives and of what it gets.
+struct Sizes {
+  int64_t in, out;
+};
+Sizes sizesOf(const CollectiveInfo &info, int members) {
+  int64_t part = info.count * byteSize(info.dtype), whole = part * members;
+  switch (info.kind) {
+  case CollectiveKind::AllReduce:
+    return {part, part};
+  case CollectiveKind::AllGather:
+    return {part, whole};
+  case CollectiveKind::ReduceScatter:
+    return {whole, part};
+  }
+  return {0, 0};
+}
+
+std::string axesText(const std::vector<std::string> &axes) {
+  std::string text;
+  for (const std::string &axis : axes)
+    text += (text.empty() ? "" : "*") + axis;
+  return text;
+}
+
+std::vector<double> room(int64_t bytes) { return std::vector<double>(size_t(bytes / 8 + 1)); }
+
+} // namespace
+
+StatusOr<std::unique_ptr<Collectives>> Collectives::bind(Job &job, int local, uint32_t program,
+                                                         const Executable &executable, Device &device, Stream &stream) {
+  std::unique_ptr<Collectives> made(new Collectives(job, program, device, stream));
+  const Manifest &manifest = executable.manifest();
+  for (size_t i = 0; i < manifest.collectives.size(); ++i) {
+    const CollectiveInfo &info = manifest.collectives[i];
+    StatusOr<Communicator *> communicator = job.communicator(local, info.axes, manifest.mesh, int(info.channel));
+    if (!communicator.ok())
+      return communicator.status().withContext("communicator along " + axesText(info.axes));
+    Slot &slot = made->slots.emplace_back();
+    slot.info = &info;
+    slot.communicator = *communicator;
+    slot.label = labelOf(manifest, i);
+    if (device.isHost())
+      continue;
+    Sizes sizes = sizesOf(info, slot.communicator->size());
+    slot.in = room(sizes.in);
+    slot.out = info.kind == CollectiveKind::AllReduce ? std::vector<double>() : room(sizes.out);
+    StatusOr<std::unique_ptr<Event>> event = device.createEvent();
+    if (!event.ok())
+      return event.status();
+    slot.copied = event.take();
+  }
+  return made;
+}
+
+Collectives::~Collectives() = default;
+
+void Collectives::begin(const std::string &) { ++step; }
+
+Status Collectives::end(Status status) {
+  for (Slot &slot : slots) {
+    if (!slot.work)
+      continue;
+    if (status.ok())
+      status = {StatusCode::Internal, slot.label + " was started and never waited for"};
+    // Whoever holds this member's memory lets go of it; the others fail with it.
+    slot.communicator->abort(status);
+    slot.work.reset();
+  }
+  return status;
+}
+
+Status Collectives::start(uint32_t index, const void *from, void *to) {
+  if (index >= slots.size())
+    return {StatusCode::Internal, "there is no collective " + std::to_string(index)};
+  Slot &slot = slots[index];
+  if (slot.work)
+    return {StatusCode::Internal, slot.label + " was started twice without a wait"};
+  Op op{.id = {program, index, step}};
+  slot.to = to;
+  if (!device.isHost()) {
+    if (Status status = stage(slot, from, to); !status.ok())
+      return status;
+    op.after = slot.copied.get();
+    from = slot.in.data();
+    to = slot.out.empty() ? slot.in.data() : slot.out.data();
+  } else if (slot.info->kind == CollectiveKind::AllReduce && from != to) {
+    std::memcpy(to, from, size_t(sizesOf(*slot.info, slot.communicator->size()).in));
+  }
+  StatusOr<WorkPtr> work = submit(slot, op, from, to);
+  if (!work.ok())
+    return job.failed(work.status().withContext(slot.label));
+  slot.work = work.take();
+  return {};
+}
+
+// In the order of the stream: the communicator waits for the event.
+Status Collectives::stage(Slot &slot, const void *from, void *) {
+  Sizes sizes = sizesOf(*slot.info, slot.communicator->size());
+  if (Status status = stream.copyToHost(slot.in.data(), from, sizes.in); !status.ok())
+    return status;
+  return stream.record(*slot.copied);
+}
+
+StatusOr<WorkPtr> Collectives::submit(Slot &slot, const Op &op, const void *from, void *to) {
+  const CollectiveInfo &info = *slot.info;
+  int64_t whole = info.count * slot.communicator->size();
+  auto reduce = Reduce(info.reduce);
+  Elements in{const_cast<void *>(from), info.count, info.dtype}, out{to, info.count, info.dtype};
+  switch (info.kind) {
+  case CollectiveKind::AllReduce:
+    return slot.communicator->allReduce(op, out, reduce);
+  case CollectiveKind::AllGather:
+    out.count = whole;
+    return slot.communicator->allGather(op, in, out);
+  case CollectiveKind::ReduceScatter:
+    in.count = whole;
+    return slot.communicator->reduceScatter(op, in, out, reduce);
+  }
+  return Status(StatusCode::Internal, slot.label + " is of no kind");
+}
+
+Status Collectives::wait(uint32_t index) {
+  if (index >= slots.size() || !slots[index].work)
+    return {StatusCode::Internal, "a wait for collective " + std::to_string(index) + ", which was not started"};
+  Slot &slot = slots[index];
+  Status status;
+  {
+    profile::Span span(profile::Category::Wait, slot.label);
+    status = slot.work->wait(job.deadline());
+  }
+  slot.work.reset();
+  if (!status.ok())
+    return job.failed(status.withContext(slot.label));
+  if (device.isHost())
+    return {};
+  return stream.copyToDevice(slot.to, slot.out.empty() ? slot.in.data() : slot.out.data(),
+                             sizesOf(*slot.info, slot.communicator->size()).out);
+}
+
+} // namespace dlc::runtime

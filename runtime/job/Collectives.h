@@ -1,0 +1,53 @@
+#pragma once
+
+#include "dlc/runtime/Job.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dlc::runtime {
+
+/// The collectives of one program on one member: what its entries start and wait for. Used by one thread at a time.
+class Collectives {
+public:
+  /// Makes the communicators that the program names; all members do this at once.
+  static StatusOr<std::unique_ptr<Collectives>> bind(Job &job, int local, uint32_t program,
+                                                     const Executable &executable, Device &device, Stream &stream);
+  ~Collectives();
+
+  /// Before an entry runs.
+  void begin(const std::string &entry);
+  /// After it: nothing is under way any more, whatever happened. The failure, if there was one.
+  Status end(Status status);
+
+  Status start(uint32_t index, const void *from, void *to);
+  Status wait(uint32_t index);
+
+private:
+  /// One collective of the manifest.
+  struct Slot {
+    const CollectiveInfo *info = nullptr;
+    Communicator *communicator = nullptr;
+    std::string label; ///< "all_reduce #3 of fc1.weight, fc1.bias (model.cpp:12: dl.matmul)"
+    std::unique_ptr<Event> copied;
+    std::vector<double> in, out; ///< where the device's memory is not the host's
+    WorkPtr work;
+    void *to = nullptr; ///< device memory
+  };
+
+  Collectives(Job &job, uint32_t program, Device &device, Stream &stream)
+      : job(job), program(program), device(device), stream(stream) {}
+
+  Status stage(Slot &slot, const void *from, void *to);
+  StatusOr<WorkPtr> submit(Slot &slot, const Op &op, const void *from, void *to);
+
+  Job &job;
+  uint32_t program; ///< its number in the job
+  Device &device;
+  Stream &stream;
+  uint64_t step = 0;
+  std::vector<Slot> slots;
+};
+
+} // namespace dlc::runtime

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "dlc/runtime/Communicator.h"
+#include "dlc/runtime/Manifest.h"
+#include "dlc/runtime/Rendezvous.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace dlc::runtime {
+
+/// The communicators of this process's members, made at their first use and kept.
+class CommunicatorTable {
+public:
+  /// `names` are what messages call all members; `perProcess` of them belong to each process. `engine` may be "auto".
+  CommunicatorTable(Store &store, const Contract &contract, std::vector<std::string> names, int perProcess,
+                    std::string engine, bool fixedOrder);
+  ~CommunicatorTable();
+
+  /// Between these members, in this order; `member` is one of them.
+  StatusOr<Communicator *> get(const std::string &name, const std::vector<int> &members, int member, int channel);
+
+  /// Ends all there are; there will be no others.
+  void abort(const Status &why) noexcept;
+
+private:
+  struct Key {
+    int member, channel;
+    std::string name;
+    std::vector<int> members;
+    auto operator<=>(const Key &) const = default;
+  };
+
+  StatusOr<std::unique_ptr<Communicator>> create(const Key &key, const std::string &name);
+  std::string engineFor(const std::vector<int> &members) const;
+  std::string nameFor(const Key &key);
+
+  Store &store_;
+  const Contract &contract_;
+  std::vector<std::string> names_;
+  int perProcess_;
+  std::string engine_;
+  bool fixedOrder_;
+  std::mutex lock_;
+  std::map<Key, std::unique_ptr<Communicator>> made_;
+  Status failure_;
+};
+
+/// The members that differ from `member` only along these axes, ascending, itself included.
+std::vector<int> groupOf(const MeshInfo &mesh, const std::vector<std::string> &axes, int member);
+
+/// Where a member stands along an axis of the mesh.
+int64_t coordinateOf(const MeshInfo &mesh, const std::string &axis, int64_t member);
+
+} // namespace dlc::runtime

@@ -1,0 +1,217 @@
+#include "dlc/runtime/Job.h"
+
+#include "drivers/cpu/WorkerTeam.h"
+#include "job/CommunicatorTable.h"
+#include "job/MemberThreads.h"
+#include "job/ProgramCheck.h"
+#include "rendezvous/Meeting.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <thread>
+#include <unistd.h>
+
+namespace dlc::runtime {
+
+namespace {
+
+Status invalid(std::string message) { return {StatusCode::InvalidInput, std::move(message)}; }
+
+constexpr int kMostMembers = 256;
+
+/// "cpu:0": members on the cpu are told apart by their place.
+std::string deviceName(const DeviceId &device, size_t local) {
+  return device.kind == "cpu" ? "cpu:" + std::to_string(local) : device.str();
+}
+
+} // namespace
+
+StatusOr<std::vector<DeviceId>> parseDevices(std::string_view text) {
+  std::string_view kind = text.substr(0, text.find(':'));
+  int count = 1;
+  bool good = DeviceId::parse(kind).ok();
+  if (kind.size() < text.size()) {
+    const char *last = text.data() + text.size();
+    auto [end, error] = std::from_chars(text.data() + kind.size() + 1, last, count);
+    good &= error == std::errc() && end == last && count >= 1 && count <= kMostMembers;
+  }
+  if (!good)
+    return invalid("expected devices such as cpu, cpu:4 or sim:2 (a kind and how many), got '" + std::string(text) +
+                   "'");
+  std::vector<DeviceId> devices;
+  for (int i = 0; i < count; ++i)
+    devices.push_back({std::string(kind), kind == "cpu" ? 0 : i});
+  return devices;
+}
+
+Job::Job(const Contract &contract, const JobOptions &options) : contract_(contract), options_(options) {}
+
+StatusOr<std::unique_ptr<Job>> Job::join(const Contract &contract, const JobOptions &options) {
+  if (options.devices.empty() || options.devices.size() > kMostMembers)
+    return invalid("a process of a job expects 1 to " + std::to_string(kMostMembers) + " devices, got " +
+                   std::to_string(options.devices.size()));
+  std::unique_ptr<Job> job(new Job(contract, options));
+  StatusOr<std::unique_ptr<Store>> store = rendezvous(contract);
+  if (!store.ok())
+    return store.status();
+  job->store_ = store.take();
+  if (Status status = job->meet(); !status.ok())
+    return status;
+  job->communicators_ = std::make_unique<CommunicatorTable>(
+      *job->store_, job->contract_, job->names_, job->localMembers(),
+      options.engine.empty() ? contract.engine : options.engine, options.fixedOrder);
+  job->check_ = std::make_unique<ProgramCheck>(*job->store_, job->contract_, whoIs(contract));
+  job->threads_ = std::make_unique<MemberThreads>(job->localMembers());
+  if (Status status = job->openSessions(); !status.ok())
+    return status;
+  return job;
+}
+
+// Each rank tells the others where it runs and on what.
+Status Job::meet() {
+  std::string prefix = keyPrefix(contract_) + "member/", mine = hostName();
+  for (size_t i = 0; i < options_.devices.size(); ++i)
+    mine += "\n" + deviceName(options_.devices[i], i);
+  if (Status status = store_->set(prefix + std::to_string(rank()), mine); !status.ok())
+    return status;
+  Deadline limit = deadline();
+  membersOfHost_ = 0;
+  std::string firstHost;
+  for (int rank = 0; rank < worldSize(); ++rank) {
+    StatusOr<std::string> theirs = store_->get(prefix + std::to_string(rank), limit);
+    if (!theirs.ok())
+      return theirs.status();
+    std::string host = theirs->substr(0, theirs->find('\n'));
+    auto devices = int(std::count(theirs->begin(), theirs->end(), '\n'));
+    if (rank == 0)
+      firstHost = host;
+    if (rank > 0 && names_.size() != size_t(rank) * size_t(devices))
+      return invalid("all ranks expect the same number of devices, got " +
+                     std::to_string(names_.size() / size_t(rank)) + " on rank 0 (host " + firstHost + ") and " +
+                     std::to_string(devices) + " on rank " + std::to_string(rank) + " (host " + host + ")");
+    for (size_t begin = host.size(); begin < theirs->size();) {
+      size_t end = std::min(theirs->find('\n', begin + 1), theirs->size());
+      names_.push_back("rank " + std::to_string(rank) + " (host " + host + ", " +
+                       theirs->substr(begin + 1, end - begin - 1) + ")");
+      begin = end;
+    }
+    if (host == hostName())
+      membersOfHost_ += devices;
+  }
+  return {};
+}
+
+int Job::threadsOfMember() const {
+  if (options_.threads != 0 || std::getenv("DLC_THREADS") || members() == 1)
+    return options_.threads;
+  return std::max(1, WorkerTeam::processors() / std::max(1, membersOfHost_));
+}
+
+Status Job::openSessions() {
+  for (int local = 0; local < localMembers(); ++local) {
+    StatusOr<std::unique_ptr<Session>> session =
+        Session::create({threadsOfMember(), options_.seed, options_.devices[size_t(local)], this, local});
+    if (!session.ok())
+      return session.status();
+    sessions_.push_back(session.take());
+  }
+  return {};
+}
+
+Job::~Job() = default;
+
+StatusOr<Job::Programs> Job::attach(const std::shared_ptr<const Executable> &executable, Session::State state) {
+  Programs programs;
+  programs.resize(size_t(localMembers()));
+  Status status = forEachMember([&](int local) {
+    StatusOr<std::shared_ptr<Session::Program>> program = session(local).attach(executable, state);
+    if (program.ok())
+      programs[size_t(local)] = program.take();
+    return program.status();
+  });
+  return status.ok() ? StatusOr<Programs>(std::move(programs)) : status;
+}
+
+Status Job::call(const Programs &programs, size_t entry, std::span<const std::vector<DlcBuffer>> arguments,
+                 std::span<std::vector<DlcBuffer>> results) {
+  size_t count = size_t(localMembers());
+  if (programs.size() != count || arguments.size() != count || results.size() != count)
+    return invalid("a call expects programs, arguments and results of " + std::to_string(count) + " members, got " +
+                   std::to_string(programs.size()) + ", " + std::to_string(arguments.size()) + " and " +
+                   std::to_string(results.size()));
+  for (size_t i = 0; i < count; ++i)
+    if (Status status = programs[i]->check(entry, arguments[i], results[i]); !status.ok())
+      return status;
+  return forEachMember([&](int local) {
+    size_t i = size_t(local);
+    return programs[i]->call(entry, arguments[i], results[i]);
+  });
+}
+
+Status Job::forEachMember(const std::function<Status(int)> &work) {
+  if (localMembers() == 1)
+    return work(0);
+  return threads_->run(work, [this](const Status &why) {
+    // Others would wait for this one until their limit.
+    (void)failed({StatusCode::PeerFailed, why.message()});
+  });
+}
+
+StatusOr<Communicator *> Job::communicator(int local, const std::vector<std::string> &axes, const MeshInfo &mesh,
+                                           int channel) {
+  if (mesh.size() != members())
+    return invalid("a mesh of " + std::to_string(mesh.size()) + " members in a job of " + std::to_string(members()));
+  int member = firstMember() + local;
+  std::string name;
+  for (const MeshInfo::Axis &axis : mesh.axes)
+    if (std::find(axes.begin(), axes.end(), axis.name) != axes.end())
+      name += (name.empty() ? "" : "*") + axis.name;
+  return communicators_->get(name, groupOf(mesh, axes, member), member, channel);
+}
+
+StatusOr<Communicator *> Job::world(int local) {
+  std::vector<int> all;
+  for (int member = 0; member < members(); ++member)
+    all.push_back(member);
+  return communicators_->get("world", all, firstMember() + local, 0);
+}
+
+StatusOr<uint32_t> Job::checkProgram(const Executable &executable) { return check_->check(executable.manifest()); }
+
+Status Job::failure() const {
+  std::lock_guard guard(lock_);
+  return failure_;
+}
+
+Status Job::failed(const Status &why) {
+  {
+    std::lock_guard guard(lock_);
+    if (!failure_.ok())
+      return failure_;
+    failure_ = why;
+  }
+  communicators_->abort(why);
+  return why;
+}
+
+void Job::abort(const Status &why) noexcept { (void)failed(why); }
+
+Status Job::leave() {
+  if (Status status = failure(); !status.ok())
+    return status;
+  if (left_)
+    return {};
+  Status status = runtime::leave(*store_, contract_);
+  left_ = status.ok();
+  return status;
+}
+
+void exitWithin(std::chrono::milliseconds limit, int code) {
+  std::thread([limit, code] {
+    std::this_thread::sleep_for(limit);
+    ::_exit(code);
+  }).detach();
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,151 @@
+#include "dlc/runtime/Job.h"
+#include "MeshProgram.h"
+#include "dlc/runtime/Fill.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+namespace dlc::test {
+
+namespace {
+
+using runtime::Contract;
+using runtime::Job;
+using runtime::JobOptions;
+
+testing::AssertionResult done(const Status &status) {
+  return status.ok() ? testing::AssertionSuccess() : testing::AssertionFailure() << status.message();
+}
+
+std::unique_ptr<Job> jobOn(const std::string &devices) {
+  auto job = Job::join(Contract(), {.devices = runtime::parseDevices(devices).take(), .seed = 3});
+  EXPECT_TRUE(done(job.status()));
+  return job.take();
+}
+
+/// Arguments and results of a step on all members.
+struct Step {
+  explicit Step(const MeshProgram &program)
+      : x(size_t(program.members)), y(x.size()), index(x.size(), -1), arguments(x.size()), results(x.size()) {
+    for (size_t m = 0; m < x.size(); ++m) {
+      x[m].resize(size_t(program.count));
+      std::iota(x[m].begin(), x[m].end(), float(1000 * m));
+      y[m].resize(size_t(program.members * program.count), -1);
+      arguments[m] = {{x[m].data(), 4 * program.count}};
+      results[m] = {{y[m].data(), 4 * program.members * program.count}, {&index[m], 8}};
+    }
+  }
+  std::vector<std::vector<float>> x, y;
+  std::vector<int64_t> index;
+  std::vector<std::vector<DlcBuffer>> arguments, results;
+};
+
+struct JobOn : testing::TestWithParam<const char *> {};
+INSTANTIATE_TEST_SUITE_P(, JobOn, testing::Values("cpu:1", "cpu:2", "cpu:3", "cpu:4", "sim:2", "sim:4"),
+                         [](const auto &info) { return std::string(info.param).replace(3, 1, "_"); });
+
+TEST_P(JobOn, MembersComputeTogether) {
+  std::unique_ptr<Job> job = jobOn(GetParam());
+  MeshProgram program{.members = job->members()};
+  auto programs = job->attach(program.make().take());
+  ASSERT_TRUE(done(programs.status()));
+  Step step(program);
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(done(job->call(*programs, MeshProgram::kStep, step.arguments, step.results)));
+  int n = job->members();
+  for (int m = 0; m < n; ++m) {
+    EXPECT_EQ(step.index[size_t(m)], m);
+    std::vector<float> w(size_t(program.count));
+    ASSERT_TRUE(done(job->session(m).read("w", std::as_writable_bytes(std::span(w)))));
+    for (int64_t i = 0; i < program.count; ++i)
+      ASSERT_EQ(w[size_t(i)], float(1000 * n * (n - 1) / 2 + n * i));
+    for (int64_t i = 0; i < n * program.count; ++i)
+      ASSERT_EQ(step.y[size_t(m)][size_t(i)], float(1000 * (i / program.count) + i % program.count));
+  }
+  EXPECT_TRUE(done(job->leave()));
+}
+
+TEST_P(JobOn, CoordinatesAreNoState) {
+  std::unique_ptr<Job> job = jobOn(GetParam());
+  MeshProgram program{.members = job->members()};
+  ASSERT_TRUE(done(job->attach(program.make().take()).status()));
+  EXPECT_EQ(job->session().find("mesh.data"), nullptr);
+  EXPECT_EQ(job->session().variables().size(), 1U);
+}
+
+// The others wait for the collective that the failing member never comes to.
+TEST_P(JobOn, AFailingMemberFailsAll) {
+  std::unique_ptr<Job> job = jobOn(GetParam());
+  MeshProgram program{.members = job->members()};
+  auto programs = job->attach(program.make().take());
+  ASSERT_TRUE(done(programs.status()));
+  Step step(program);
+  size_t last = size_t(job->members() - 1);
+  Status status = job->forEachMember([&](int m) {
+    if (size_t(m) == last)
+      return (*programs)[last]->call(MeshProgram::kBroken, {}, {});
+    Status failed =
+        (*programs)[size_t(m)]->call(MeshProgram::kStep, step.arguments[size_t(m)], step.results[size_t(m)]);
+    EXPECT_EQ(failed.code(), StatusCode::PeerFailed);
+    return failed;
+  });
+  EXPECT_FALSE(status.ok());
+  EXPECT_FALSE(job->failure().ok());
+  EXPECT_EQ(job->call(*programs, MeshProgram::kStep, step.arguments, step.results).message(), job->failure().message());
+}
+
+TEST(Job, AProgramForOtherMembersIsRefused) {
+  MeshProgram program{.members = 4};
+  EXPECT_EQ(Session::create().take()->attach(program.make().take()).status().message(),
+            "the program is compiled for 4 members (data = 4); run it with dlc launch -n 4, or with --devices=cpu:4");
+  EXPECT_THAT(jobOn("cpu:2")->attach(program.make().take()).status().message(),
+              StartsWith("the program is compiled for 4 members (data = 4), the job has 2"));
+}
+
+TEST(Job, MembersHaveNames) {
+  std::unique_ptr<Job> job = jobOn("cpu:2");
+  EXPECT_THAT(job->memberName(1), StartsWith("rank 0 (host "));
+  EXPECT_THAT(job->memberName(1), HasSubstr(", cpu:1)"));
+}
+
+TEST(Job, DevicesAreAKindAndHowMany) {
+  EXPECT_EQ(runtime::parseDevices("cpu:3").take(), std::vector<DeviceId>(3));
+  EXPECT_EQ(runtime::parseDevices("sim:2").take(), (std::vector<DeviceId>{{"sim", 0}, {"sim", 1}}));
+  for (const char *wrong : {"", "cpu:", "cpu:0", "cpu:-1", "cpu:2x", "tpu:2", "cpu:9999"})
+    EXPECT_THAT(runtime::parseDevices(wrong).status().message(), StartsWith("expected devices such as")) << wrong;
+}
+
+// Variables made with other seeds take member 0's values.
+TEST(Job, StateStartsEqualOnAllMembers) {
+  std::unique_ptr<Job> job = jobOn("cpu:3");
+  MeshProgram program{.members = 3};
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (int m = 0; m < 3; ++m)
+    sessions.push_back(
+        Session::create({.threads = 1, .seed = uint64_t(m == 1 ? 9 : 3), .job = job.get(), .member = m}).take());
+  testing::internal::CaptureStderr();
+  std::shared_ptr<const Executable> executable = program.make().take();
+  std::vector<std::shared_ptr<Session::Program>> programs(3);
+  ASSERT_TRUE(done(job->forEachMember([&](int m) {
+    auto attached = sessions[size_t(m)]->attach(executable);
+    if (attached.ok())
+      programs[size_t(m)] = attached.take();
+    return attached.status();
+  })));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("variables differ between members at the start"));
+  std::vector<float> expected(size_t(program.count)), w(expected.size());
+  InitialValue uniform{InitialValue::Kind::Uniform, -1, 1, 3, nullptr};
+  ASSERT_TRUE(done(fill(expected.data(), DType::F32, program.count, uniform, 3)));
+  for (auto &session : sessions) {
+    ASSERT_TRUE(done(session->read("w", std::as_writable_bytes(std::span(w)))));
+    EXPECT_EQ(w, expected);
+  }
+}
+
+} // namespace
+
+} // namespace dlc::test
