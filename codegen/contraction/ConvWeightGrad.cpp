@@ -36,11 +36,18 @@ struct WeightGradPlan {
     auto aligned = [](int64_t size) { return int64_t(llvm::alignTo(uint64_t(size), 64)); };
     gradientAt = copyInput ? aligned(dims.batch * dims.inChannels * plane * elementBytes) : 0;
     sumsAt = gradientAt + aligned(dims.batch * pixels() * paddedChannels * elementBytes);
-    bytes = sumsAt + aligned(rowCount() * paddedChannels * elementBytes);
+    bytes = sumsAt + aligned(leaves() * leafSums() * elementBytes);
   }
 
   int64_t rowCount() const { return dims.inChannels * taps; }
   int64_t pixels() const { return dims.out[0] * dims.out[1]; }
+  /// Leaves that have images.
+  int64_t leaves() const {
+    int64_t images = std::max<int64_t>(dims.leafImages(), 1);
+    return std::max<int64_t>((dims.batch + images - 1) / images, 1);
+  }
+  /// Elements of one leaf's sums.
+  int64_t leafSums() const { return rowCount() * paddedChannels; }
   int64_t slivers() const { return paddedChannels / (lanes * vectors); }
 };
 
@@ -81,7 +88,7 @@ private:
     });
   }
 
-  /// sums[row][channel], rows in (input channel, tap) order.
+  /// sums[leaf][row][channel], rows in (input channel, tap) order.
   void accumulate() {
     bool few = plan.rowCount() <= kFewRows;
     TileSplit chunks = TileSplit::of(plan.rowCount(), plan.mostRows);
@@ -156,10 +163,13 @@ private:
         tile.emit(kernel, x, add(kernel, base, scaled(kernel, n, dims.inChannels * plan.plane)), gradient,
                   add(kernel, column, scaled(kernel, n, plan.pixels() * plan.paddedChannels)));
     Lane lane{plan.lanes};
+    Value leaf =
+        plan.leaves() > 1 ? Value(arith::DivUIOp::create(b, loc, n, i64(kernel, dims.leafImages()))) : i64(kernel, 0);
+    Value leafBase = scaled(kernel, leaf, plan.leafSums());
     for (auto [i, row] : llvm::enumerate(rows))
       for (int64_t vector = 0; vector < plan.vectors; ++vector) {
         Value at = add(kernel, scaled(kernel, addOffset(kernel, firstRow, row), plan.paddedChannels), column);
-        at = addOffset(kernel, at, vector * plan.lanes);
+        at = add(kernel, leafBase, addOffset(kernel, at, vector * plan.lanes));
         Value total = arith::AddFOp::create(b, loc, kernel.load(sums, at, 1, lane),
                                             image[i * size_t(plan.vectors) + size_t(vector)]);
         kernel.store(sums, at, lane, total);
@@ -175,8 +185,10 @@ private:
     Value start = arith::ConstantOp::create(b, loc, splat);
     auto clear = [&](Value row, Value sliver) {
       Value at = add(kernel, scaled(kernel, row, plan.paddedChannels), scaled(kernel, sliver, width));
-      for (int64_t vector = 0; vector < plan.vectors; ++vector)
-        kernel.store(sums, addOffset(kernel, at, vector * plan.lanes), Lane{plan.lanes}, start);
+      for (int64_t leaf = 0; leaf < plan.leaves(); ++leaf)
+        for (int64_t vector = 0; vector < plan.vectors; ++vector)
+          kernel.store(sums, addOffset(kernel, at, leaf * plan.leafSums() + vector * plan.lanes), Lane{plan.lanes},
+                       start);
     };
     if (few)
       return forEachChunk(lo, hi, chunks, [&](int64_t first, int64_t height, Value sliver) {
@@ -199,7 +211,10 @@ private:
           Lane lane{lanes, prefixMask(kernel, live, lanes)};
           Value from = add(kernel, scaled(kernel, row, plan.paddedChannels), o);
           Value index[] = {o, row};
-          epilogue(index, lane, loadLanes(kernel, sums, from, plan.paddedChannels, live, lanes));
+          epilogue(index, lane, tree(0, dims.leaves, [&](int64_t leaf) {
+                     return loadLanes(kernel, sums, addOffset(kernel, from, leaf * plan.leafSums()),
+                                      plan.paddedChannels, live, lanes);
+                   }));
         };
         forLoop(kernel, i64(kernel, 0), i64(kernel, rows / lanes),
                 [&](Value block) { vector(scaled(kernel, block, lanes), lanes); });
@@ -207,6 +222,16 @@ private:
           vector(i64(kernel, rows / lanes * lanes), rows % lanes);
       });
     });
+  }
+
+  /// The balanced tree over `count` leaves from `first` on; null where none of them has images.
+  Value tree(int64_t first, int64_t count, llvm::function_ref<Value(int64_t leaf)> sumOf) {
+    if (first >= plan.leaves())
+      return {};
+    if (count == 1)
+      return sumOf(first);
+    Value lower = tree(first, count / 2, sumOf), upper = tree(first + count / 2, count / 2, sumOf);
+    return upper ? Value(arith::AddFOp::create(b, loc, lower, upper)) : lower;
   }
 
   KernelBuilder &kernel;

@@ -36,7 +36,7 @@ void emitConvInputGrad(KernelBuilder &kernel, const dl::ConvDims &dims, const Cp
                        unsigned outputGrad, unsigned weight, EpilogueFn epilogue);
 
 /// Weight gradient: rows are input channels (or channels and kernel columns), columns output channels; for each image
-/// one fma chain over its pixels, images added in order.
+/// one fma chain over its pixels, images added in order, leaves of them as a tree.
 int64_t weightGradWorkspaceBytes(const dl::ConvDims &dims, int64_t elementBytes, const CpuTraits &traits);
 /// The epilogue gets {output channel, position in (input channel, kernel row, kernel column)}.
 void emitConvWeightGrad(KernelBuilder &kernel, const dl::ConvDims &dims, const CpuTraits &traits, mlir::Type element,

@@ -122,6 +122,8 @@ private:
     tile.lanes = plan.lanes;
     tile.columns = columns(width);
     tile.blockExtent = plan.blockExtent;
+    tile.leaves = plan.leaves;
+    tile.leafExtent = plan.leafTerms;
     Memory rows = kernel.operand(rowOperand, element);
     Memory source = plan.packColumns ? kernel.workspace(0, element) : kernel.operand(columnOperand, element);
     int64_t packedWidth = plan.sliverWidth();
@@ -189,7 +191,9 @@ MatrixProductPlan MatrixProductPlan::of(const dl::ContractionDims &dims, int64_t
   plan.m = plan.mAxis.extent;
   plan.n = plan.nAxis.extent;
   plan.k = plan.kAxis.extent;
-  plan.blockExtent = contractionBlock(plan.k);
+  plan.leaves = dims.leaves;
+  plan.leafTerms = dims.leafTerms;
+  plan.blockExtent = contractionBlock(plan.leafTerms);
 
   plan.lanes = lanesFor(plan.n, elementBytes, traits);
   plan.vectors = plan.n > plan.lanes ? 2 : 1;

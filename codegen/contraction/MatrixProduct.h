@@ -13,7 +13,7 @@ using EpilogueFn = llvm::function_ref<void(llvm::ArrayRef<mlir::Value> index, co
 int64_t contractionBlock(int64_t k);
 
 /// How a (batched) matrix product is computed: which operand gives the rows, tile shape, packing, what threads share.
-/// A pure function of shape and target; the order of every sum depends on K alone.
+/// A pure function of shape and target; the order of every sum depends on K and its leaves alone.
 struct MatrixProductPlan {
   int64_t batch = 1, m = 1, n = 1, k = 1;
   bool swapped = false; ///< rows come from rhs, columns from lhs, where only that gives contiguous results
@@ -21,8 +21,9 @@ struct MatrixProductPlan {
   int64_t lanes = 0;   ///< of one vector
   int64_t vectors = 0; ///< of one tile row
   TileSplit rows{};
-  bool packColumns = false; ///< copied to workspace as [batch][sliver][k][sliver width]
-  int64_t blockExtent = 0;  ///< K block of the numerics contract
+  bool packColumns = false;          ///< copied to workspace as [batch][sliver][k][sliver width]
+  int64_t blockExtent = 0;           ///< K block of the numerics contract
+  int64_t leaves = 1, leafTerms = 0; ///< as ContractionDims
 
   static MatrixProductPlan of(const dl::ContractionDims &dims, int64_t elementBytes, const CpuTraits &traits);
 

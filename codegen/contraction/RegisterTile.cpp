@@ -150,6 +150,38 @@ public:
     return unrolled(level, whole, extent, aBase, bBase, std::move(in));
   }
 
+  /// Steps [first, first + extent) of the outermost loop, blocks added in order.
+  Accumulators blocks(int64_t first, int64_t extent, Value aBase, Value bBase) {
+    const ReductionLoop &loop = tile.loops[0];
+    aBase = addOffset(kernel, aBase, first * loop.a);
+    bBase = addOffset(kernel, bBase, first * loop.b);
+    int64_t block = tile.blockExtent;
+    if (block == 0 || block >= extent)
+      return sum(0, extent, aBase, bBase, constant(0));
+    int64_t whole = (extent - 1) / block; // all blocks but the last
+    // Totals start from -0, which leaves the first block's bits as they are.
+    Accumulators totals = loopOver(whole, 1, constant(-0.0), [&](Value number, Accumulators state) {
+      Value aHere = add(kernel, aBase, scaled(kernel, number, block * loop.a));
+      Value bHere = add(kernel, bBase, scaled(kernel, number, block * loop.b));
+      return added(std::move(state), sum(0, block, aHere, bHere, constant(0)));
+    });
+    int64_t done = whole * block;
+    return added(std::move(totals), sum(0, extent - done, addOffset(kernel, aBase, done * loop.a),
+                                        addOffset(kernel, bBase, done * loop.b), constant(0)));
+  }
+
+  /// The tree over `count` leaves from `leaf` on; empty where none of them has steps.
+  Accumulators tree(int64_t leaf, int64_t count, Value aBase, Value bBase) {
+    int64_t first = leaf * tile.leafExtent, left = tile.loops[0].extent - first;
+    if (left <= 0)
+      return {};
+    if (count == 1)
+      return blocks(first, std::min(tile.leafExtent, left), aBase, bBase);
+    Accumulators lower = tree(leaf, count / 2, aBase, bBase);
+    Accumulators upper = tree(leaf + count / 2, count / 2, aBase, bBase);
+    return upper.empty() ? lower : added(std::move(lower), upper);
+  }
+
   template <typename Body>
   Accumulators loopOver(int64_t extent, int64_t step, const Accumulators &in, Body body) {
     auto loop = scf::ForOp::create(b, loc, i64(kernel, 0), i64(kernel, extent), i64(kernel, step), in);
@@ -204,22 +236,11 @@ SmallVector<Value> RegisterTile::emit(KernelBuilder &kernel, Memory a, Value aBa
   TileEmitter emitter(kernel, *this, a, b);
   if (!start.empty())
     return emitter.sum(0, aBase, bBase, Accumulators(start));
-  if (loops.empty())
+  if (loops.empty() || loops[0].extent == 0)
     return emitter.sum(0, aBase, bBase, emitter.constant(0));
-  int64_t extent = loops[0].extent;
-  if (blockExtent == 0 || blockExtent >= extent)
-    return emitter.sum(0, aBase, bBase, emitter.constant(0));
-  int64_t whole = (extent - 1) / blockExtent; // all blocks but the last
-  // Totals start from -0, which leaves the first block's bits as they are.
-  Accumulators totals = emitter.loopOver(whole, 1, emitter.constant(-0.0), [&](Value block, Accumulators state) {
-    Value aHere = add(kernel, aBase, scaled(kernel, block, blockExtent * loops[0].a));
-    Value bHere = add(kernel, bBase, scaled(kernel, block, blockExtent * loops[0].b));
-    return emitter.added(std::move(state), emitter.sum(0, blockExtent, aHere, bHere, emitter.constant(0)));
-  });
-  int64_t done = whole * blockExtent;
-  return emitter.added(std::move(totals),
-                       emitter.sum(0, extent - done, addOffset(kernel, aBase, done * loops[0].a),
-                                   addOffset(kernel, bBase, done * loops[0].b), emitter.constant(0)));
+  if (leaves > 1)
+    return emitter.tree(0, leaves, aBase, bBase);
+  return emitter.blocks(0, loops[0].extent, aBase, bBase);
 }
 
 } // namespace dlc::codegen

@@ -17,8 +17,8 @@ struct ReductionLoop {
 /// `rows` x `columns` accumulators held in vector registers while the terms of a sum stream by:
 ///   acc[r][c] = sum over the loops of A[base + rows[r] + …] * B[base + columns[c].offset + … + lane * laneStride]
 /// Each accumulator is one fma chain from 0 in the order of the loops, so neither the tile's shape nor the vector width
-/// changes a bit of the result. With `blocks` > 1 the outermost loop is cut into that many equal pieces (the last may
-/// be shorter) whose sums are added in order.
+/// changes a bit of the result. Blocks cut the outermost loop into pieces (the last may be shorter) whose sums are
+/// added in order; leaves cut it into pieces that are each summed so, and added as a balanced binary tree.
 struct RegisterTile {
   struct Column {
     int64_t offset;
@@ -31,8 +31,10 @@ struct RegisterTile {
   llvm::SmallVector<Column> columns;
   llvm::SmallVector<ReductionLoop> loops; ///< outermost first
   int64_t blockExtent = 0;                ///< steps of the outermost loop in a block; 0: all
+  int64_t leaves = 1;                     ///< a power of two; those behind the loop's end add nothing
+  int64_t leafExtent = 0;                 ///< steps of the outermost loop in a leaf, where there are several
 
-  /// The accumulators, row by row. With `start`, the chains go on from there; not together with blocks.
+  /// The accumulators, row by row. With `start`, the chains go on from there; not together with blocks or leaves.
   llvm::SmallVector<mlir::Value> emit(KernelBuilder &kernel, Memory a, mlir::Value aBase, Memory b, mlir::Value bBase,
                                       llvm::ArrayRef<mlir::Value> start = {}) const;
 };

@@ -152,7 +152,9 @@ static LogicalResult emitConv(GpuKernelBuilder &kernel, dl::GroupOp group, Opera
 }
 
 template <typename OpTy, ProductOf productOf>
-static int64_t workspaceOf(dl::GroupOp, Operation *anchor) {
+static int64_t workspaceOf(dl::GroupOp group, Operation *anchor) {
+  if (cast<OpTy>(anchor).getDims().leaves > 1)
+    return gpuFallbackWorkspaceBytes(group);
   Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
   return tiledProductWorkspaceBytes(productOf(cast<OpTy>(anchor).getDims(), element, 0, 1));
 }

@@ -68,6 +68,8 @@ static TiledProduct productOf(dl::DotGeneralOp op, unsigned lhs, unsigned rhs) {
 }
 
 static LogicalResult emitDot(GpuKernelBuilder &kernel, dl::GroupOp group, Operation *anchor) {
+  if (cast<dl::DotGeneralOp>(anchor).getLeaves() > 1) // the tiles know no tree
+    return emitGpuFallback(kernel, group);
   FailureOr<unsigned> lhs = operandNumber(anchor, 0), rhs = operandNumber(anchor, 1);
   Epilogue epilogue(kernel, group, anchor);
   if (failed(lhs) || failed(rhs) || failed(epilogue.verify()))
@@ -76,7 +78,9 @@ static LogicalResult emitDot(GpuKernelBuilder &kernel, dl::GroupOp group, Operat
   return success();
 }
 
-static int64_t dotWorkspaceBytes(dl::GroupOp, Operation *anchor) {
+static int64_t dotWorkspaceBytes(dl::GroupOp group, Operation *anchor) {
+  if (cast<dl::DotGeneralOp>(anchor).getLeaves() > 1)
+    return gpuFallbackWorkspaceBytes(group);
   return tiledProductWorkspaceBytes(productOf(cast<dl::DotGeneralOp>(anchor), 0, 1));
 }
 

@@ -31,6 +31,9 @@ public:
 
 private:
   Value sum(ElementScope &lanes, AffineExpr position, unsigned lhs, unsigned rhs);
+  Value tree(ElementScope &lanes, ArrayRef<AffineExpr> index, int64_t leaf, int64_t leaves, unsigned lhs, unsigned rhs);
+  Value blocks(ElementScope &lanes, ArrayRef<AffineExpr> index, int64_t first, int64_t last, unsigned lhs,
+               unsigned rhs);
   Value chain(ElementScope &lanes, ArrayRef<AffineExpr> index, Value lo, Value hi, unsigned lhs, unsigned rhs);
   AffineExpr offsetOf(ArrayRef<AffineExpr> index, ArrayRef<AffineExpr> kIndex, int64_t dl::ContractionAxis::*stride);
 
@@ -83,17 +86,39 @@ Value LoopEmitter::sum(ElementScope &lanes, AffineExpr position, unsigned lhs, u
   SmallVector<AffineExpr> index = space.delinearize(extentsOf(loops), position);
   if (!k)
     return scalar.constant(0.0, element);
-  int64_t block = contractionBlock(k), blocks = (k + block - 1) / block;
-  if (blocks == 1)
-    return chain(lanes, index, lanes.i64(0), lanes.i64(k), lhs, rhs);
+  return tree(lanes, index, 0, dims.leaves, lhs, rhs);
+}
+
+// The balanced tree over leaves; null where none of them has terms.
+Value LoopEmitter::tree(ElementScope &lanes, ArrayRef<AffineExpr> index, int64_t leaf, int64_t leaves, unsigned lhs,
+                        unsigned rhs) {
+  int64_t first = leaf * dims.leafTerms;
+  if (first >= k)
+    return {};
+  if (leaves == 1)
+    return blocks(lanes, index, first, std::min(first + dims.leafTerms, k), lhs, rhs);
+  dl::ScalarBuilder scalar(kernel.getBuilder(), kernel.getLoc(), lanes.getLane().width);
+  Value lower = tree(lanes, index, leaf, leaves / 2, lhs, rhs);
+  Value upper = tree(lanes, index, leaf + leaves / 2, leaves / 2, lhs, rhs);
+  return upper ? scalar.add(lower, upper) : lower;
+}
+
+// Terms [first, last) of the sum, blocks added in order.
+Value LoopEmitter::blocks(ElementScope &lanes, ArrayRef<AffineExpr> index, int64_t first, int64_t last, unsigned lhs,
+                          unsigned rhs) {
+  int64_t block = contractionBlock(dims.leafTerms), count = (last - first + block - 1) / block;
+  if (count == 1)
+    return chain(lanes, index, lanes.i64(first), lanes.i64(last), lhs, rhs);
+  dl::ScalarBuilder scalar(kernel.getBuilder(), kernel.getLoc(), lanes.getLane().width);
   // -0 leaves the first block's bits as they are.
-  return emitLoop(lanes, lanes.i64(0), lanes.i64(blocks), scalar.constant(-0.0, element),
+  return emitLoop(lanes, lanes.i64(0), lanes.i64(count), scalar.constant(-0.0, element),
                   [&](Value iv, ValueRange carried) {
                     OpBuilder &b = kernel.getBuilder();
                     Location loc = kernel.getLoc();
-                    Value lo = arith::MulIOp::create(b, loc, iv, lanes.i64(block));
+                    Value offset = arith::MulIOp::create(b, loc, iv, lanes.i64(block));
+                    Value lo = arith::AddIOp::create(b, loc, lanes.i64(first), offset);
                     Value end = arith::AddIOp::create(b, loc, lo, lanes.i64(block));
-                    Value hi = arith::MinSIOp::create(b, loc, end, lanes.i64(k));
+                    Value hi = arith::MinSIOp::create(b, loc, end, lanes.i64(last));
                     return SmallVector<Value>{scalar.add(carried[0], chain(lanes, index, lo, hi, lhs, rhs))};
                   })[0];
 }

@@ -2,7 +2,9 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <optional>
 
@@ -31,6 +33,13 @@ inline mlir::LogicalResult checkAscendingAxes(std::optional<mlir::Location> loca
     if (axes[i] < axes[i - 1])
       return mlir::emitOptionalError(location, "expects ", name, " ascending, got ", axes[i], " after ", axes[i - 1]);
   return mlir::success();
+}
+
+/// The parts that fix a sum's order.
+inline mlir::LogicalResult checkLeaves(mlir::Operation *op, uint64_t leaves) {
+  if (llvm::isPowerOf2_64(leaves) && int64_t(leaves) > 0)
+    return mlir::success();
+  return op->emitOpError("expects leaves to be a power of two, got ") << int64_t(leaves);
 }
 
 /// One entry a dimension.

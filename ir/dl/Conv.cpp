@@ -110,12 +110,18 @@ LogicalResult ConvInputGradOp::verify() {
   return verifyGradient(*this, getType(), typeOf(getW()), typeOf(getDy()), attributesOf(*this));
 }
 LogicalResult ConvWeightGradOp::verify() {
+  if (failed(checkLeaves(*this, getLeaves())))
+    return failure();
   return verifyGradient(*this, typeOf(getX()), getType(), typeOf(getDy()), attributesOf(*this));
 }
 
 ConvDims ConvOp::getDims() { return dimsOf(typeOf(getX()), typeOf(getW()), attributesOf(*this)); }
 ConvDims ConvInputGradOp::getDims() { return dimsOf(getType(), typeOf(getW()), attributesOf(*this)); }
-ConvDims ConvWeightGradOp::getDims() { return dimsOf(typeOf(getX()), getType(), attributesOf(*this)); }
+ConvDims ConvWeightGradOp::getDims() {
+  ConvDims dims = dimsOf(typeOf(getX()), getType(), attributesOf(*this));
+  dims.leaves = int64_t(getLeaves());
+  return dims;
+}
 
 bool ConvOp::acceptsEpilogue() { return true; }
 bool ConvInputGradOp::acceptsEpilogue() { return true; }

@@ -66,6 +66,12 @@ LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   return success();
 }
 
+LogicalResult DotGeneralOp::verify() {
+  if (getLeaves() != 1 && getLhsContract().empty())
+    return emitOpError("expects a contracted dimension to have leaves, got none");
+  return checkLeaves(*this, getLeaves());
+}
+
 bool DotGeneralOp::acceptsEpilogue() { return true; }
 
 int64_t DotGeneralOp::getFlops() {
@@ -154,5 +160,12 @@ ContractionDims ContractionDims::of(DotGeneralOp op) {
     appendLoop(dims.n, {rhs.getDimSize(dim), 0, rhsStrides[dim], strides[position++]});
   for (auto [l, r] : llvm::zip(op.getLhsContract(), op.getRhsContract()))
     appendLoop(dims.k, {lhs.getDimSize(l), lhsStrides[l], rhsStrides[r], 0});
+  dims.leafTerms = extentOf(dims.k);
+  if (op.getLeaves() > 1 && dims.leafTerms) {
+    int64_t outermost = lhs.getDimSize(op.getLhsContract().front());
+    dims.leaves = int64_t(op.getLeaves());
+    dims.leafTerms *= llvm::divideCeil(uint64_t(outermost), uint64_t(dims.leaves));
+    dims.leafTerms /= outermost;
+  }
   return dims;
 }

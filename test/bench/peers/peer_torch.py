@@ -48,4 +48,5 @@ def main():
     print(json.dumps({"name": f"PyTorch {torch.__version__} eager", "first": times[0], **spread(times[10:])}))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -25,6 +25,8 @@ struct ContractionDims {
   llvm::SmallVector<ContractionAxis> m;
   llvm::SmallVector<ContractionAxis> n;
   llvm::SmallVector<ContractionAxis> k;
+  int64_t leaves = 1;    ///< parts of k whose sums are added as a balanced binary tree
+  int64_t leafTerms = 0; ///< indices of k in a leaf, in the order of its loops
 
   static ContractionDims of(DotGeneralOp op);
 

@@ -38,10 +38,13 @@ def Dl_ConvInputGradOp : Dl_Conv<"conv_input_grad", "Gradient of conv by its inp
 }
 
 def Dl_ConvWeightGradOp : Dl_Conv<"conv_weight_grad", "Gradient of conv by its weight", []> {
-  let description = "The adjoint of `w -> conv(x, w)` with the same attributes applied to dy. The result type is the weight's.";
-  let arguments = !con((ins Dl_FloatTensor:$x, Dl_FloatTensor:$dy), attributes);
+  let description = [{
+    The adjoint of `w -> conv(x, w)` with the same attributes applied to dy. The result type is the weight's. `leaves` fixes
+    the order of the sum over images, as in dot_general over its first contracted dimension.}];
+  let arguments = !con((ins Dl_FloatTensor:$x, Dl_FloatTensor:$dy), attributes, (ins DefaultValuedAttr<I64Attr, "1">:$leaves));
   let assemblyFormat = [{
-    $x `,` $dy `strides` $strides `padding_lo` $padding_lo `padding_hi` $padding_hi attr-dict
+    $x `,` $dy `strides` $strides `padding_lo` $padding_lo `padding_hi` $padding_hi
+    (`leaves` `` `(` $leaves^ `)`)? attr-dict
     `:` functional-type(operands, $y)}];
   let hasVerifier = 1;
 }

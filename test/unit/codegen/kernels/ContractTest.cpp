@@ -32,8 +32,21 @@ float blockedChain(const std::vector<float> &a, const std::vector<float> &b) {
   return total;
 }
 
+/// The balanced tree over leaves of `leafTerms`, those behind the end adding nothing.
+float treeOf(const std::vector<float> &a, const std::vector<float> &b, int64_t leafTerms, int64_t leaf,
+             int64_t leaves) {
+  if (leaves == 1) {
+    int64_t first = leaf * leafTerms, last = std::min(first + leafTerms, int64_t(a.size()));
+    return blockedChain({a.begin() + first, a.begin() + last}, {b.begin() + first, b.begin() + last});
+  }
+  float lower = treeOf(a, b, leafTerms, leaf, leaves / 2);
+  bool any = (leaf + leaves / 2) * leafTerms < int64_t(a.size());
+  return any ? lower + treeOf(a, b, leafTerms, leaf + leaves / 2, leaves / 2) : lower;
+}
+
 struct Dot {
   std::vector<int64_t> a, b, lhsBatch, rhsBatch, lhsContract, rhsContract;
+  int64_t leaves = 1;
 };
 
 int64_t offsetOf(const std::vector<int64_t> &shape, const std::vector<int64_t> &index) {
@@ -73,6 +86,9 @@ void check(const Dot &dot) {
   for (int64_t d : dot.lhsContract)
     terms.push_back(dot.a[d]);
   auto results = indicesOf(shape), sums = indicesOf(terms);
+  int64_t leafTerms = int64_t(sums.size());
+  if (dot.leaves > 1)
+    leafTerms = leafTerms / terms[0] * ((terms[0] + dot.leaves - 1) / dot.leaves);
   auto a = randomValues(indicesOf(dot.a).size(), 1), b = randomValues(indicesOf(dot.b).size(), 2);
   auto residual = randomValues(results.size(), 3);
   std::vector<float> expected;
@@ -92,14 +108,15 @@ void check(const Dot &dot) {
       left.push_back(a[offsetOf(dot.a, ia)]);
       right.push_back(b[offsetOf(dot.b, ib)]);
     }
-    expected.push_back(-blockedChain(left, right) + residual[expected.size()]);
+    expected.push_back(-treeOf(left, right, leafTerms, 0, dot.leaves) + residual[expected.size()]);
   }
   std::string ta = tensor(dot.a), tb = tensor(dot.b), ty = tensor(shape);
   std::string text = "func.func @f(%a: " + ta + ", %b: " + tb + ", %r: " + ty + ") -> " + ty +
                      " {\n  %y = dl.group kind(contract) " + list(shape) + " (%p = %a : " + ta + ", %q = %b : " + tb +
                      ", %s = %r : " + ty + ") -> (" + ty + ") {\n    %0 = dl.dot_general %p, %q batch " +
                      list(dot.lhsBatch) + " x " + list(dot.rhsBatch) + " contract " + list(dot.lhsContract) + " x " +
-                     list(dot.rhsContract) + " : (" + ta + ", " + tb + ") -> " + ty + "\n    %1 = dl.neg %0 : " + ty +
+                     list(dot.rhsContract) + (dot.leaves > 1 ? " leaves(" + std::to_string(dot.leaves) + ")" : "") +
+                     " : (" + ta + ", " + tb + ") -> " + ty + "\n    %1 = dl.neg %0 : " + ty +
                      "\n    %2 = dl.add %1, %s : " + ty + "\n    dl.yield %2 : " + ty + "\n  }\n  return %y : " + ty +
                      "\n}\n";
   for (const KernelRun &how : everyRun) {
@@ -129,6 +146,16 @@ TEST(Contract, BatchesVectorsAndScalars) {
 TEST(Contract, LoopsThatDoNotMerge) {
   check({{2, 3, 4, 5}, {4, 6, 3}, {}, {}, {1, 2}, {2, 0}});
   check({{3, 20, 30}, {20, 4, 30}, {}, {}, {1, 2}, {0, 2}});
+}
+
+// 7 of 8 leaves hold terms, the last one fewer; leaves of 1,000 have blocks.
+TEST(Contract, LeavesAreATree) {
+  check({{20, 5}, {20, 9}, {}, {}, {0}, {0}, 8});
+  check({{5, 16}, {16, 33}, {}, {}, {1}, {0}, 4});
+  check({{4000, 3}, {4000, 9}, {}, {}, {0}, {0}, 4});
+  check({{12, 4, 5}, {12, 4, 9}, {}, {}, {0, 1}, {0, 1}, 4});
+  check({{3, 20, 30}, {20, 4, 30}, {}, {}, {1, 2}, {0, 2}, 8});
+  check({{1, 5}, {1, 9}, {}, {}, {0}, {0}, 8});
 }
 
 } // namespace

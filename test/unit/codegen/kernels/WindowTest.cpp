@@ -130,6 +130,28 @@ TEST(Window, ConvGradientsAreAdjoints) {
   }
 }
 
+// Each leaf is a gradient of its own images, all added as a tree; the third leaf is shorter and the fourth empty.
+TEST(Window, WeightGradientsOfLeavesAreATree) {
+  for (int64_t inChannels : {2, 8}) { // few rows, and tiles of one tap
+    Case whole{5, inChannels, 9, {6, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}};
+    auto x = randomValues(5 * inChannels * 30, 1), dy = randomValues(5 * 9 * 30, 2);
+    auto gradient = [&](int64_t first, int64_t count, int64_t leaves) {
+      Case k = whole;
+      k.n = count;
+      auto part = [&](const std::vector<float> &all, int64_t image) {
+        return bytesOf(std::vector<float>(all.begin() + first * image, all.begin() + (first + count) * image));
+      };
+      std::string attributes = convAttributes(k) + (leaves > 1 ? " leaves(" + std::to_string(leaves) + ")" : "");
+      std::string text = window("conv_weight_grad", {tensor(k.n, k.c, 6, 5), tensor(k.n, k.o, 6, 5)}, attributes,
+                                tensor(k.o, k.c, 3, 3));
+      return valuesOf<float>(runGroup(text, {part(x, inChannels * 30), part(dy, 9 * 30)})[0]);
+    };
+    auto first = gradient(0, 2, 1), second = gradient(2, 2, 1), third = gradient(4, 1, 1), tree = gradient(0, 5, 4);
+    for (size_t i = 0; i < tree.size(); ++i)
+      ASSERT_EQ(tree[i], (first[i] + second[i]) + third[i]) << i;
+  }
+}
+
 const Case pools[] = {
     {2, 3, 3, {8, 8}, {2, 2}, {2, 2}, {0, 0}, {0, 0}},   {1, 2, 2, {28, 28}, {2, 2}, {2, 2}, {0, 0}, {0, 0}},
     {2, 2, 2, {9, 7}, {2, 2}, {2, 2}, {0, 0}, {0, 0}},   {1, 2, 2, {2, 2}, {2, 2}, {2, 2}, {0, 0}, {0, 0}},
