@@ -51,3 +51,11 @@ func.func @range(%a: tensor<3x3xf32>, %b: tensor<3x3xf32>) {
   %0 = dl.dot_general %a, %b batch [] x [] contract [1] x [2] : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
   return
 }
+
+// -----
+
+func.func @leaves(%a: tensor<3x3xf32>, %b: tensor<3x3xf32>) {
+  // expected-error@+1 {{expects leaves to be a power of two, got 3}}
+  %0 = dl.dot_general %a, %b batch [] x [] contract [1] x [0] leaves(3) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+  return
+}

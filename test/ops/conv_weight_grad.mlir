@@ -66,3 +66,9 @@ func.func @size_parts(%x: tensor<4x3x16x16xf32>, %dy: tensor<4x5x16x16xf32>) -> 
   %y = dl.conv_weight_grad %x, %dy strides [1, 1] padding_lo [1, 1] padding_hi [1, 1] : (tensor<4x3x16x16xf32>, tensor<4x5x16x16xf32>) -> tensor<5x3x3x3xf32>
   return %y : tensor<5x3x3x3xf32>
 }
+
+// Images in leaves of two, the third one shorter, the fourth empty.
+func.func @leaves(%x: tensor<5x3x6x5xf32>, %dy: tensor<5x2x6x5xf32>) -> tensor<2x3x3x3xf32> {
+  %y = dl.conv_weight_grad %x, %dy strides [1, 1] padding_lo [1, 1] padding_hi [1, 1] leaves(4) : (tensor<5x3x6x5xf32>, tensor<5x2x6x5xf32>) -> tensor<2x3x3x3xf32>
+  return %y : tensor<2x3x3x3xf32>
+}

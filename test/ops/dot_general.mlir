@@ -179,3 +179,9 @@ func.func @size_parts_inner(%a: tensor<2000xf32>, %b: tensor<2000xf32>) -> tenso
   %y = dl.dot_general %a, %b batch [] x [] contract [0] x [0] : (tensor<2000xf32>, tensor<2000xf32>) -> tensor<f32>
   return %y : tensor<f32>
 }
+
+// Sums as a tree over parts of the first contracted dimension, the last one shorter.
+func.func @leaves(%a: tensor<7x5xf32>, %b: tensor<7x9xf32>) -> tensor<5x9xf32> {
+  %y = dl.dot_general %a, %b batch [] x [] contract [0] x [0] leaves(4) : (tensor<7x5xf32>, tensor<7x9xf32>) -> tensor<5x9xf32>
+  return %y : tensor<5x9xf32>
+}
