@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include <unistd.h>
 
 namespace dlc {
@@ -7,9 +9,12 @@ namespace dlc {
 /// Closes the descriptor it owns.
 class FileDescriptor {
 public:
-  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
-  FileDescriptor(const FileDescriptor &) = delete;
-  FileDescriptor &operator=(const FileDescriptor &) = delete;
+  explicit FileDescriptor(int descriptor = -1) : descriptor_(descriptor) {}
+  FileDescriptor(FileDescriptor &&other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileDescriptor &operator=(FileDescriptor &&other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
   ~FileDescriptor() {
     if (valid())
       ::close(descriptor_);

@@ -1,4 +1,5 @@
 #include "comm/inprocess/InProcess.h"
+#include "comm/shm/Shm.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,11 +12,14 @@ namespace dlc::runtime {
 StatusOr<CommunicatorFactory *> CommunicatorFactory::open(std::string_view engine) {
   if (engine == "inprocess")
     return &inProcessFactory();
+  if (engine == "shm")
+    return &shmFactory();
   std::string name(engine);
   // The name becomes part of a path.
   if (name.empty() || name.size() > 32 ||
       !std::all_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; }))
-    return Status(StatusCode::InvalidInput, "expects a communicator such as inprocess or gloo, got '" + name + "'");
+    return Status(StatusCode::InvalidInput,
+                  "expects a communicator such as inprocess, shm or gloo, got '" + name + "'");
   Dl_info self{};
   if (!dladdr(reinterpret_cast<const void *>(&inProcessFactory), &self))
     return Status(StatusCode::Internal, "the runtime does not know where it lies");

@@ -127,7 +127,7 @@ struct CommunicatorOptions {
 /// Makes an engine's communicators. Any thread may call.
 class CommunicatorFactory {
 public:
-  /// The engine of that name: "inprocess", or a plug-in `libdlc_comm_<name>.so` that lies beside the runtime, such as
+  /// The engine of that name: "inprocess", "shm", or a plug-in `libdlc_comm_<name>.so` that lies beside the runtime, such as
   /// "gloo". InvalidInput when there is none here.
   static StatusOr<CommunicatorFactory *> open(std::string_view engine);
 

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "comm/host/HostEngine.h"
+#include "comm/shm/Meeting.h"
+
+#include <functional>
+#include <mutex>
+
+namespace dlc::runtime {
+
+/// Members are processes of one host. Data goes through memory that they share, a piece at a time: each member puts
+/// in what others need, all meet, each takes what it needs. A place is used again two pieces later: who writes to it
+/// then has met, in between, everybody who read from it.
+///
+/// Others never touch this member's own memory, so after a failure it is the caller's at once.
+class ShmEngine final : public KindsEngine {
+public:
+  ShmEngine(const Group &group, Meeting met);
+  ~ShmEngine() override;
+
+  std::string_view name() const override { return "shm"; }
+  Status run(const Operation &operation) override;
+  void interrupt(const Status &why) noexcept override;
+  std::vector<int> awaited() const override;
+
+private:
+  using Reached = std::function<bool(int member)>;
+
+  Status allReduce(const Operation &operation) override;
+  Status reduceScatter(const Operation &operation) override;
+  Status allGather(const Operation &operation) override;
+  Status broadcast(const Operation &operation) override;
+  Status allToAll(const Operation &operation) override;
+  Status send(const Operation &operation) override;
+  Status receive(const Operation &operation) override;
+  Status barrier(const Operation &operation) override;
+
+  /// Comes to the next meeting and waits until all have; the first one of a collective shows whether members agree.
+  Status meet();
+  Status checkAgreement() const;
+  Status checkCounts(const Operation &operation) const;
+  /// A small one: everybody adds everything.
+  Status allReduceAtOnce(const Operation &operation);
+  /// Elements [begin, begin + count) of a large one: everybody adds a part.
+  Status allReducePiece(const Operation &operation, int64_t begin, int64_t count);
+
+  /// Waits until the members [first, last) have reached something. Whoever is gone will never: that ends the channel.
+  Status await(int first, int last, const Reached &reached);
+  /// Members that have not; sets `lost` to the end of the channel, if there is one.
+  std::vector<int> notThere(int first, int last, const Reached &reached, Status &lost);
+  void sleep(uint32_t doorbell) const;
+  /// Wakes a member if it sleeps.
+  void ring(int member) const;
+  void ringAll() const;
+  /// Keeps the first reason and tells all members `told`.
+  Status end(const Status &reason, const std::string &told) noexcept;
+  Status reason() const;
+
+  Segment::Control &control(int member) const { return met.segments[size_t(member)].control(); }
+  Segment::Control &mine() const { return control(rank); }
+  char *piece(int member) const { return met.segments[size_t(member)].piece(pieces); }
+  int size() const { return int(names.size()); }
+  const std::string &nameOf(int member) const { return names[size_t(member)]; }
+
+  const std::string groupName;
+  const std::vector<std::string> names;
+  const int rank;
+  const Meeting met;
+  uint64_t stage = 0, collectives = 0;
+  uint64_t pieces = 0; ///< of collectives so far: the same on all members
+  bool agreed = false; ///< on the running collective
+  const Operation *current = nullptr;
+  std::vector<uint64_t> sent, received, sentPieces, receivedPieces;
+
+  mutable std::mutex lock;
+  std::vector<int> missing;
+  Status why;
+};
+
+} // namespace dlc::runtime
