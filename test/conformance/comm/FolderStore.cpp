@@ -11,7 +11,14 @@
 
 namespace dlc::test {
 
-FolderStore::FolderStore() : owner(getpid()) {
+FolderStore::FolderStore() {
+  static std::atomic<int> count = 0;
+  if (const char *shared = std::getenv("DLC_TEST_SHARED")) {
+    folder = std::filesystem::path(shared) / ("store." + std::to_string(++count));
+    std::filesystem::create_directories(folder);
+    return;
+  }
+  owner = getpid();
   std::string made = (std::filesystem::temp_directory_path() / "dlc-store-XXXXXX").string();
   folder = mkdtemp(made.data());
 }

@@ -6,7 +6,9 @@
 
 namespace dlc::test {
 
-/// A file a key in a folder of its own: for threads, and for processes forked after it was made.
+/// A file a key in a folder of its own: for threads, and for processes forked after it was made. Where DLC_TEST_SHARED
+/// names a folder, each of a process's stores is a folder below it that other processes' stores of that number share,
+/// and stays there.
 class FolderStore final : public runtime::Store {
 public:
   FolderStore();
@@ -25,7 +27,7 @@ private:
   std::filesystem::path pathOf(std::string_view key) const;
 
   std::filesystem::path folder;
-  int owner; ///< the process that removes it
+  int owner = -1; ///< the process that removes it
 };
 
 } // namespace dlc::test
