@@ -1,5 +1,5 @@
 #include "comm/gloo/GlooContext.h"
-#include "comm/gloo/BlockedSignals.h"
+#include "comm/host/BlockedSignals.h"
 
 #include <cstdlib>
 #include <cstring>

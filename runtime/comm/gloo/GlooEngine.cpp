@@ -1,5 +1,5 @@
 #include "comm/gloo/GlooEngine.h"
-#include "comm/gloo/BlockedSignals.h"
+#include "comm/host/BlockedSignals.h"
 
 #include <exception>
 

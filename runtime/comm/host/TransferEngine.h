@@ -3,6 +3,7 @@
 #include "comm/host/HostEngine.h"
 
 #include <atomic>
+#include <optional>
 
 namespace dlc::runtime {
 
@@ -35,6 +36,9 @@ protected:
   /// Does these moves at once and waits for all; none is of no bytes or to this member itself. When it returns, nobody
   /// uses their memory.
   virtual Status exchange(const std::vector<Move> &moves) = 0;
+
+  /// An all_reduce by the library itself, where that is to be used; members have agreed on the operation.
+  virtual std::optional<Status> ownAllReduce(const Operation &) { return std::nullopt; }
 
   /// A number below 8 for what moves of a slot are: moves of one number between two members come in the same order on
   /// both.

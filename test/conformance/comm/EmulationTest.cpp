@@ -24,7 +24,7 @@ TEST(EmulatedNetwork, IsReadFromText) {
 
 // 4 members, 1 MB at 10 MB/s: 2 * 3/4 * 1 MB take 150 ms; a second one waits for the first.
 TEST_P(Engine, AnEmulatedNetworkTakesItsTime) {
-  runtime::CommunicatorOptions options;
+  CommunicatorOptions options = fixedOrder();
   options.network = {0.01, 10e6};
   runMembers(GetParam(), 4, options, [&](Communicator &end) {
     std::vector<float> values = valuesOf<float>(end.rank(), 250'000, 1);
@@ -43,7 +43,7 @@ TEST_P(Engine, AnEmulatedNetworkTakesItsTime) {
 }
 
 TEST_P(Engine, AnEmulatedNetworkEndsWithAnAbort) {
-  runtime::CommunicatorOptions options;
+  CommunicatorOptions options = fixedOrder();
   options.network = {100, 0};
   runMembers(GetParam(), 2, options, [&](Communicator &end) {
     WorkPtr work = end.barrier(op(0)).take();

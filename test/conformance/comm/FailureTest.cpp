@@ -12,19 +12,6 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Lets members go on together.
-class Flag {
-public:
-  void set() { isSet = true; }
-  void await() const {
-    while (!isSet)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-
-private:
-  std::atomic<bool> isSet = false;
-};
-
 } // namespace
 
 // Rank 1 never starts it. The wait ends at its limit, names it and nobody else, and the group is dead.
@@ -69,7 +56,7 @@ TEST_P(Engine, AFailureInOneChannelLeavesTheOther) {
 
 TEST_P(Engine, AbortFromAnotherThreadEndsEveryWait) {
   Flag started, over;
-  std::atomic<std::chrono::steady_clock::time_point> aborted;
+  Shared<std::atomic<std::chrono::steady_clock::time_point>> aborted;
   runMembers(GetParam(), 3, [&](Communicator &end) {
     std::vector<float> values(100000, 1);
     if (end.rank() == 2)
@@ -84,11 +71,11 @@ TEST_P(Engine, AbortFromAnotherThreadEndsEveryWait) {
       other = std::thread([&] {
         started.await();
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        aborted = std::chrono::steady_clock::now();
+        *aborted = std::chrono::steady_clock::now();
         end.abort({StatusCode::PeerFailed, "the verdict"});
       });
     Status status = works[2]->wait(ample());
-    EXPECT_LT(secondsSince(aborted), 1);
+    EXPECT_LT(secondsSince(*aborted), 1);
     EXPECT_TRUE(failsWith(status, {"the verdict"}));
     EXPECT_FALSE(works[0]->wait(ample()).ok());
     EXPECT_FALSE(works[1]->wait(ample()).ok());
@@ -184,28 +171,32 @@ TEST_P(Engine, DroppedWorkAborts) {
 }
 
 TEST_P(Engine, AMemberThatLeftIsNamed) {
-  FolderStore store;
-  std::thread other([&] {
-    std::unique_ptr<Communicator> end = create(GetParam(), store, 1, 2).take();
+  Flag left;
+  runRanks(2, [&](int rank, runtime::Store &store) {
+    std::unique_ptr<Communicator> end = create(GetParam(), store, rank, 2).take();
     EXPECT_TRUE(done(finish(end->barrier(op(0)))));
+    if (rank == 1) {
+      end.reset();
+      return left.set();
+    }
+    left.await();
+    auto start = std::chrono::steady_clock::now();
+    EXPECT_TRUE(failsWith(finish(end->barrier(op(1))), {"rank 1 (host h1)"}));
+    EXPECT_LT(secondsSince(start), 1);
   });
-  std::unique_ptr<Communicator> end = create(GetParam(), store, 0, 2).take();
-  EXPECT_TRUE(done(finish(end->barrier(op(0)))));
-  other.join();
-  auto start = std::chrono::steady_clock::now();
-  EXPECT_TRUE(failsWith(finish(end->barrier(op(1))), {"rank 1 (host h1)"}));
-  EXPECT_LT(secondsSince(start), 1);
 }
 
 TEST_P(Engine, MembersThatNeverComeAreNamed) {
-  FolderStore store;
-  Status first, second;
-  std::thread other([&] { second = create(GetParam(), store, 2, 4, 0, in(0.3)).status(); });
-  first = create(GetParam(), store, 0, 4, 0, in(0.3)).status();
-  other.join();
-  EXPECT_TRUE(
-      failsWith(first, {"group 'data': at its limit of time still without rank 1 (host h1), rank 3 (host h3)"}));
-  EXPECT_TRUE(failsWith(second, {"still without"}));
+  runRanks(4, [&](int rank, runtime::Store &store) {
+    if (rank % 2 == 1)
+      return;
+    Status status = create(GetParam(), store, rank, 4, 0, in(0.3)).status();
+    if (rank == 0)
+      EXPECT_TRUE(
+          failsWith(status, {"group 'data': at its limit of time still without rank 1 (host h1), rank 3 (host h3)"}));
+    else
+      EXPECT_TRUE(failsWith(status, {"still without"}));
+  });
 }
 
 TEST_P(Engine, CreatingAndDestroyingLeavesNothing) {
@@ -224,23 +215,18 @@ TEST_P(Engine, CreatingAndDestroyingLeavesNothing) {
 // Destroyed while it runs: the caller gets its memory back, the others learn of it.
 TEST_P(Engine, DestroyingAbortsWhatRuns) {
   Flag over;
-  FolderStore store;
-  std::thread other([&] {
-    std::unique_ptr<Communicator> end = create(GetParam(), store, 1, 2).take();
+  runRanks(2, [&](int rank, runtime::Store &store) {
+    std::unique_ptr<Communicator> end = create(GetParam(), store, rank, 2).take();
     EXPECT_TRUE(done(finish(end->barrier(op(0)))));
-    over.await();
+    if (rank == 1)
+      return over.await();
+    std::vector<float> values(1000);
+    WorkPtr work = end->allReduce(op(1), elements(values), Reduce::Sum).take();
+    end.reset();
+    EXPECT_TRUE(work->done());
+    EXPECT_TRUE(failsWith(work->wait(ample()), {"the communicator of group 'data' was destroyed"}));
+    over.set();
   });
-  std::vector<float> values(1000);
-  WorkPtr work;
-  {
-    std::unique_ptr<Communicator> end = create(GetParam(), store, 0, 2).take();
-    EXPECT_TRUE(done(finish(end->barrier(op(0)))));
-    work = end->allReduce(op(1), elements(values), Reduce::Sum).take();
-  }
-  EXPECT_TRUE(work->done());
-  EXPECT_TRUE(failsWith(work->wait(ample()), {"the communicator of group 'data' was destroyed"}));
-  over.set();
-  other.join();
 }
 
 } // namespace dlc::test

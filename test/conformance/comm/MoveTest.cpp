@@ -94,24 +94,25 @@ TEST_P(EngineOfSize, SendMeetsReceive) {
 }
 
 TEST_P(EngineOfSize, NobodyPassesABarrierBeforeAllAreThere) {
-  std::atomic<int> arrived = 0;
+  Shared<std::atomic<int>> arrived;
   runMembers(engine(), size(), [&](Communicator &end) {
     for (int round = 1; round <= 50; ++round) {
-      ++arrived;
+      ++*arrived;
       ASSERT_TRUE(done(finish(end.barrier(op(uint32_t(round))))));
-      EXPECT_GE(arrived, round * size());
+      EXPECT_GE(*arrived, round * size());
     }
   });
 }
 
 TEST_P(EngineOfSize, KnowsItsPlace) {
-  std::atomic<int> ranks = 0;
+  Shared<std::atomic<int>> ranks;
   runMembers(engine(), size(), [&](Communicator &end) {
-    ranks += 1 << end.rank();
+    *ranks += 1 << end.rank();
     EXPECT_EQ(end.size(), size());
     EXPECT_EQ(end.engine(), engine());
+    ASSERT_TRUE(done(finish(end.barrier(op(0)))));
+    EXPECT_EQ(*ranks, (1 << size()) - 1);
   });
-  EXPECT_EQ(ranks, (1 << size()) - 1);
 }
 
 } // namespace dlc::test

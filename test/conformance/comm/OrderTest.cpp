@@ -32,7 +32,7 @@ TEST_P(EngineOfSize, ManyAreStartedAtOnceAndAwaitedBackwards) {
 
 // What was started second on another channel is done while the first still waits for a member.
 TEST_P(Engine, ChannelsDoNotWaitForEachOther) {
-  std::atomic<bool> seen = false;
+  Shared<std::atomic<bool>> seen;
   runMembers(GetParam(), 2, 2, [&](Channels &ends) {
     int rank = ends[0]->rank();
     std::vector<float> first = valuesOf<float>(rank, 5000, 1), second = valuesOf<float>(rank, 5000, 2);
@@ -45,15 +45,28 @@ TEST_P(Engine, ChannelsDoNotWaitForEachOther) {
     ASSERT_TRUE(done(finish(ends[1]->allReduce(op(1), elements(second), Reduce::Sum))));
     if (rank == 0) {
       EXPECT_FALSE(early->done());
-      seen = true;
+      *seen = true;
       ASSERT_TRUE(done(early->wait(ample())));
     } else {
-      while (!seen)
+      while (!*seen)
         std::this_thread::yield();
       ASSERT_TRUE(done(finish(ends[0]->allReduce(op(0), elements(first), Reduce::Sum))));
     }
     EXPECT_TRUE(sameBits(first, reducedOf<float>(Reduce::Sum, 2, 0, 5000, 1)));
     EXPECT_TRUE(sameBits(second, reducedOf<float>(Reduce::Sum, 2, 0, 5000, 2)));
+  });
+}
+
+// Nobody waits, nobody calls: a library that moves data only when it is called would never be done.
+TEST_P(Engine, GoesOnWithoutItsCaller) {
+  runMembers(GetParam(), 2, [&](Communicator &end) {
+    std::vector<float> values = valuesOf<float>(end.rank(), 1 << 20, 6);
+    WorkPtr work = end.allReduce(op(0), elements(values), Reduce::Sum).take();
+    Deadline limit = ample();
+    while (!work->done() && std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(work->done());
+    EXPECT_TRUE(sameBits(values, reducedOf<float>(Reduce::Sum, 2, 0, 1 << 20, 6)));
   });
 }
 

@@ -3,9 +3,8 @@
 
 #include <csignal>
 #include <cstdio>
-
-#include <sys/wait.h>
-#include <unistd.h>
+#include <cstdlib>
+#include <thread>
 
 namespace dlc::test {
 
@@ -48,24 +47,26 @@ bool isDefault(int signal) {
 } // namespace
 
 /// Engines that join processes.
-class Processes : public testing::TestWithParam<std::string> {};
+class Processes : public testing::TestWithParam<std::string> {
+  void SetUp() override {
+    if (GetParam() == "mpi" && std::system("command -v mpirun > /dev/null") != 0)
+      GTEST_SKIP() << "no mpirun here";
+  }
+};
 
 // A peer that dies must not take others with it by SIGPIPE; and the program's own handling of that stays.
 TEST_P(Processes, AKilledMemberIsAnErrorOfAllOthers) {
-  for (int round = 0; round < (slow() ? 80 : 6); ++round) {
+  for (int round = 0; round < (slow() ? 80 : GetParam() == "mpi" ? 1 : 6); ++round) {
     FolderStore store;
-    std::vector<int> codes = runProcesses(
-        4,
-        [&](int rank) -> int {
-          StatusOr<std::unique_ptr<Communicator>> end = create(GetParam(), store, rank, 4);
-          if (!end.ok() || !isDefault(SIGPIPE))
-            return kWrong;
-          return reduceUntilFailure(**end, 30, "lost rank 1 (host h1)", [&](uint32_t i) {
-            if (rank == 1 && i == 2)
-              raise(SIGKILL);
-          });
-        },
-        [](const std::vector<int> &) {});
+    std::vector<int> codes = runProcesses(GetParam(), 4, [&](int rank) -> int {
+      StatusOr<std::unique_ptr<Communicator>> end = create(GetParam(), store, rank, 4);
+      if (!end.ok() || !isDefault(SIGPIPE))
+        return kWrong;
+      return reduceUntilFailure(**end, 30, "lost rank 1 (host h1)", [&](uint32_t i) {
+        if (rank == 1 && i == 2)
+          raise(SIGKILL);
+      });
+    });
     EXPECT_EQ(codes, (std::vector<int>{kPeerFailed, -SIGKILL, kPeerFailed, kPeerFailed})) << "round " << round;
   }
 }
@@ -74,7 +75,7 @@ TEST_P(Processes, AKilledMemberIsAnErrorOfAllOthers) {
 TEST_P(Processes, AStoppedMemberIsNamedAtTheLimit) {
   FolderStore store;
   std::vector<int> codes = runProcesses(
-      3,
+      GetParam(), 3,
       [&](int rank) -> int {
         StatusOr<std::unique_ptr<Communicator>> end = create(GetParam(), store, rank, 3);
         if (!end.ok())
@@ -84,11 +85,10 @@ TEST_P(Processes, AStoppedMemberIsNamedAtTheLimit) {
             raise(SIGSTOP);
         });
       },
-      [](const std::vector<int> &processes) {
-        siginfo_t info;
-        for (int survivor : {0, 2})
-          waitid(P_PID, id_t(processes[size_t(survivor)]), &info, WEXITED | WNOWAIT);
-        kill(processes[1], SIGKILL);
+      [](const MemberProcesses &processes) {
+        processes.awaitEnd(0);
+        processes.awaitEnd(2);
+        processes.signal(1, SIGKILL);
       });
   EXPECT_EQ(codes, (std::vector<int>{kPeerFailed, -SIGKILL, kPeerFailed}));
 }
@@ -97,7 +97,7 @@ TEST_P(Processes, AStoppedMemberIsNamedAtTheLimit) {
 TEST_P(Processes, AMemberStoppedForAWhileGoesOn) {
   FolderStore store;
   std::vector<int> codes = runProcesses(
-      2,
+      GetParam(), 2,
       [&](int rank) -> int {
         StatusOr<std::unique_ptr<Communicator>> end = create(GetParam(), store, rank, 2);
         if (!end.ok())
@@ -108,58 +108,40 @@ TEST_P(Processes, AMemberStoppedForAWhileGoesOn) {
         Status status = finish((*end)->allReduce(op(0), elements(values), Reduce::Sum), in(30));
         return status.ok() && sameBits(values, reducedOf<float>(Reduce::Sum, 2, 0, 1 << 18, 1)) ? kFine : kWrong;
       },
-      [](const std::vector<int> &processes) {
-        siginfo_t info;
-        waitid(P_PID, id_t(processes[1]), &info, WSTOPPED | WNOWAIT);
-        timespec pause{0, 400'000'000};
-        nanosleep(&pause, nullptr);
-        kill(processes[1], SIGCONT);
+      [](const MemberProcesses &processes) {
+        processes.awaitStop(1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(400));
+        processes.signal(1, SIGCONT);
       });
   EXPECT_EQ(codes, (std::vector<int>{kFine, kFine}));
 }
 
 TEST_P(Processes, AMemberThatExitsIsAnErrorOfTheOthers) {
   FolderStore store;
-  std::vector<int> codes = runProcesses(
-      3,
-      [&](int rank) -> int {
-        StatusOr<std::unique_ptr<Communicator>> end = create(GetParam(), store, rank, 3);
-        if (!end.ok())
-          return kWrong;
-        return reduceUntilFailure(**end, 30, "lost rank 2 (host h2)", [&](uint32_t i) {
-          if (rank == 2 && i == 3)
-            _exit(kFine);
-        });
-      },
-      [](const std::vector<int> &) {});
+  std::vector<int> codes = runProcesses(GetParam(), 3, [&](int rank) -> int {
+    StatusOr<std::unique_ptr<Communicator>> end = create(GetParam(), store, rank, 3);
+    if (!end.ok())
+      return kWrong;
+    return reduceUntilFailure(**end, 30, "lost rank 2 (host h2)", [&](uint32_t i) {
+      if (rank == 2 && i == 3)
+        endMember(kFine);
+    });
+  });
   EXPECT_EQ(codes, (std::vector<int>{kPeerFailed, kPeerFailed, kFine}));
 }
 
-namespace {
-
-std::vector<std::string> acrossProcesses() {
-  std::vector<std::string> names = engines();
-  std::erase(names, "inprocess");
-  return names;
-}
-
-} // namespace
-
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Processes);
-INSTANTIATE_TEST_SUITE_P(On, Processes, testing::ValuesIn(acrossProcesses()),
+INSTANTIATE_TEST_SUITE_P(On, Processes, testing::ValuesIn(processEngines()),
                          [](const auto &info) { return info.param; });
 
 TEST(InProcess, RefusesMembersOfOtherProcesses) {
   FolderStore store;
-  std::vector<int> codes = runProcesses(
-      2,
-      [&](int rank) -> int {
-        Status status = create("inprocess", store, rank, 2, 0, in(0.5)).status();
-        bool named = rank == 0 ? status.code() == StatusCode::PeerFailed
-                               : status.message().find("expects all members in one process") != std::string::npos;
-        return named ? kFine : kWrong;
-      },
-      [](const std::vector<int> &) {});
+  std::vector<int> codes = runProcesses("inprocess", 2, [&](int rank) -> int {
+    Status status = create("inprocess", store, rank, 2, 0, in(0.5)).status();
+    bool named = rank == 0 ? status.code() == StatusCode::PeerFailed
+                           : status.message().find("expects all members in one process") != std::string::npos;
+    return named ? kFine : kWrong;
+  });
   EXPECT_EQ(codes, (std::vector<int>{kFine, kFine}));
 }
 

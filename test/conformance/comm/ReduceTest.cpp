@@ -58,10 +58,40 @@ TEST_P(EngineOfSize, ReduceScatterIsTheSerialTree) {
   });
 }
 
+// Without a fixed order: all members have the same bits; integers are exact, and floating-point sums as near to the
+// exact one as any order of n - 1 additions, each off by half a unit in the last place.
+TEST_P(EngineOfSize, AnyOrderGivesAllMembersTheSameBits) {
+  runMembers(engine(), size(), CommunicatorOptions(), [&](Communicator &end) {
+    forEachReduction([&](auto value, int64_t count, Reduce reduce, uint64_t seed) {
+      using T = decltype(value);
+      std::vector<T> values = valuesOf<T>(end.rank(), count, seed), all(size_t(count * size()));
+      ASSERT_TRUE(done(finish(end.allReduce(op(uint32_t(seed)), elements(values), reduce))));
+      ASSERT_TRUE(done(finish(end.allGather(op(uint32_t(seed)), elements(values), elements(all)))));
+      for (int m = 0; m < size(); ++m)
+        EXPECT_TRUE(sameBits(values, {all.begin() + m * count, all.begin() + (m + 1) * count}))
+            << name(kType<T>) << " x " << count << ", reduction " << int(reduce) << ", member " << m;
+      if constexpr (std::is_floating_point_v<T>) {
+        for (int64_t i = 0; reduce == Reduce::Sum && i < count; ++i) {
+          long double sum = 0, sizes = 0;
+          for (int m = 0; m < size(); ++m) {
+            sum += valueOf<T>(m, i, seed);
+            sizes += std::fabs(valueOf<T>(m, i, seed));
+          }
+          ASSERT_LE(std::fabs(values[size_t(i)] - sum), (size() - 1) * sizes * std::numeric_limits<T>::epsilon())
+              << "element " << i << " of " << count;
+        }
+      }
+      if (!std::is_floating_point_v<T> || reduce != Reduce::Sum) {
+        EXPECT_TRUE(sameBits(values, reducedOf<T>(reduce, size(), 0, count, seed))) << name(kType<T>) << " x " << count;
+      }
+    });
+  });
+}
+
 // NaN of any member wins, -0 is below +0, whatever the order.
 TEST_P(EngineOfSize, MaxAndMinOfSpecialValues) {
   float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
-  runMembers(engine(), size(), [&](Communicator &end) {
+  auto member = [&](Communicator &end) {
     bool last = end.rank() == size() - 1;
     for (Reduce reduce : {Reduce::Max, Reduce::Min})
       for (bool first : {false, true}) {
@@ -78,7 +108,9 @@ TEST_P(EngineOfSize, MaxAndMinOfSpecialValues) {
         EXPECT_EQ(values[3], max ? infinity : -infinity);
         EXPECT_EQ(values[4], max ? 2 : -3);
       }
-  });
+  };
+  runMembers(engine(), size(), fixedOrder(), member);
+  runMembers(engine(), size(), CommunicatorOptions(), member);
 }
 
 INSTANTIATE_TEST_SUITE_P(
