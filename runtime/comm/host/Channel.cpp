@@ -128,13 +128,20 @@ Status Channel::wait(Item &item, Deadline deadline) {
   // A wait until the end of time overflows in some libraries.
   if (deadline == Deadline::max())
     finished.wait(guard, done);
-  else if (!finished.wait_until(guard, deadline, done)) {
+  else if (!finished.wait_until(guard, deadline, done) && !hearsNews(guard, item, deadline)) {
     guard.unlock();
     fail(lateness(item));
     guard.lock();
     finished.wait(guard, done);
   }
   return item.status;
+}
+
+// Whoever wakes long after its limit was stopped, and the others may have given up on it: their reason is the first.
+bool Channel::hearsNews(std::unique_lock<std::mutex> &guard, const Item &item, Deadline deadline) {
+  constexpr std::chrono::milliseconds kStopped{50}, kNews{200};
+  return std::chrono::steady_clock::now() - deadline > kStopped &&
+         finished.wait_for(guard, kNews, [&] { return item.done; });
 }
 
 Status Channel::lateness(const Item &item) const {

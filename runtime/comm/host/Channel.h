@@ -37,6 +37,7 @@ private:
   Status perform(const Operation &operation);
   Status waitForData(Event &after) const;
   Status wait(Item &item, Deadline deadline);
+  bool hearsNews(std::unique_lock<std::mutex> &guard, const Item &item, Deadline deadline);
   Status lateness(const Item &item) const;
   /// Keeps the first failure and tells the engine.
   void fail(const Status &why) noexcept;

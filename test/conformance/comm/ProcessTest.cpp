@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include <unistd.h>
+
 namespace dlc::test {
 
 namespace {
@@ -91,6 +93,38 @@ TEST_P(Processes, AStoppedMemberIsNamedAtTheLimit) {
         processes.signal(1, SIGKILL);
       });
   EXPECT_EQ(codes, (std::vector<int>{kPeerFailed, -SIGKILL, kPeerFailed}));
+}
+
+// Rank 1 is stopped while it waits, until after its own limit and after rank 0 has given up on it. Then it does not
+// blame rank 0.
+TEST_P(Processes, AMemberThatWakesLateHearsTheReasonFirst) {
+  FolderStore store;
+  std::vector<int> codes = runProcesses(
+      GetParam(), 2,
+      [&](int rank) -> int {
+        StatusOr<std::unique_ptr<Communicator>> end = create(GetParam(), store, rank, 2);
+        if (!end.ok())
+          return kWrong;
+        std::vector<float> values(size_t(1) << 20, 1.0F);
+        std::thread stops;
+        if (rank == 0)
+          std::this_thread::sleep_for(std::chrono::milliseconds(400));
+        else
+          stops = std::thread([] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            kill(getpid(), SIGSTOP);
+          });
+        Status status = finish((*end)->allReduce(op(0), elements(values), Reduce::Sum), in(0.6));
+        if (stops.joinable())
+          stops.join();
+        return outcomeOf(status, "waiting for rank 1 (host h1)", 0);
+      },
+      [](const MemberProcesses &processes) {
+        processes.awaitStop(1);
+        processes.awaitEnd(0);
+        processes.signal(1, SIGCONT);
+      });
+  EXPECT_EQ(codes, (std::vector<int>{kPeerFailed, kPeerFailed}));
 }
 
 // Stopped for less than the limit is only slow.
