@@ -1,5 +1,6 @@
 #include "dlc/frontend/Data.h"
 
+#include "data/MemberRows.h"
 #include "dlc/runtime/Data.h"
 #include "dlc/runtime/Digits.h"
 #include "record/Trace.h"
@@ -131,6 +132,7 @@ std::pair<Tensor, Tensor> stackSamples(std::span<const std::pair<Tensor, Tensor>
 struct DataLoader::Iterator::State {
   Batches batches;
   std::shared_ptr<detail::DataSource> source;
+  bool split;
 };
 
 namespace {
@@ -157,7 +159,8 @@ void DataLoader::set_epoch(uint64_t epoch) { *source->passes = epoch; }
 
 DataLoader::Iterator DataLoader::begin() const {
   Iterator iterator;
-  iterator.state = std::make_shared<Iterator::State>(Iterator::State{makeBatches(*source, options, where), source});
+  iterator.state =
+      std::make_shared<Iterator::State>(Iterator::State{makeBatches(*source, options, where), source, options.split});
   iterator.state->batches.startEpoch((*source->passes)++);
   return ++iterator;
 }
@@ -168,7 +171,7 @@ DataLoader::Iterator &DataLoader::Iterator::operator++() {
     state.reset();
     batch = {};
   } else {
-    batch = state->source->gather(rows);
+    batch = detail::gatherBatch(*state->source, rows, state->split);
   }
   return *this;
 }

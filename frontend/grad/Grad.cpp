@@ -311,7 +311,7 @@ Tensor &Tensor::requires_grad_(bool value, Where where) {
       record::keepOldValue(*storage.variable, before);
     record::adoptState(storage);
   } else if (before->state == Value::State::Concrete) {
-    ValueRef now = record::concrete(before->type, before->buffer);
+    ValueRef now = record::concrete(before->type, before->buffer, before->layout);
     now->requiresGrad = value;
     now->leaf = value ? &storage : nullptr;
     storage.replace(now);

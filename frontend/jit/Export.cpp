@@ -55,6 +55,8 @@ public:
       fail(ErrorKind::Jit, "save_artifact: " + entryName + " is traced again at every call and has no compiled form",
            where);
     trace::Program program = entry->program;
+    program.layouts.clear(); // of one device; `dlc compile --mesh` makes one for several
+    program.members = 1;
     program.name = entryName;
     nameValues(program, *entry, function.options);
     for (size_t i = 0; i < program.variables.size(); ++i)

@@ -1,5 +1,6 @@
 #include "jit/FunctionState.h"
 #include "ops/Primitive.h"
+#include "record/Job.h"
 #include "record/Variable.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 namespace dlc::detail {
 
@@ -69,7 +71,7 @@ bool fits(const Signature &signature, const Flat &arguments) {
     if (!impl || impl->type != signature.types[i])
       return false;
     const record::Value &value = *impl->storage->value();
-    if (&value.at() != signature.places[i])
+    if (&value.at() != signature.places[i] || value.layout != signature.layouts[i])
       return false;
     bool needsGradient =
         !impl->detached && (value.requiresGrad || (impl->storage->leafData && impl->storage->leafData->requiresGrad));
@@ -87,9 +89,16 @@ bool hasMoved(const Entry &entry) {
                      [](const auto &read) { return read.variable->moved; });
 }
 
+/// A captured tensor lies on the job's members as it did when the entry was recorded.
+bool liesAsBefore(const Entry &entry) {
+  return std::all_of(entry.captured.begin(), entry.captured.end(), [](const Entry::Capture &captured) {
+    return captured.storage->value()->layout == captured.layout;
+  });
+}
+
 /// Host facts that the body read are as they were, and no captured tensor's handle was rebound.
 bool isCurrent(Entry &entry) {
-  if (!entry.captured.empty() && entry.rebinds != record::rebindEpoch())
+  if (!entry.captured.empty() && (entry.rebinds != record::rebindEpoch() || !liesAsBefore(entry)))
     return false;
   if (entry.structure == record::structureEpoch())
     return true;
@@ -106,6 +115,7 @@ Signature signatureOf(const Flat &arguments, Where where) {
   Signature signature;
   for (size_t i = 0; i < arguments.size(); ++i) {
     signature.types.push_back(record::implOf(arguments[i], where).type);
+    signature.layouts.push_back(arguments[i].get()->storage->value()->layout);
     signature.places.push_back(&record::placeOf(arguments[i], where));
     signature.requiresGrad.push_back(arguments[i].requires_grad());
   }
@@ -138,12 +148,35 @@ void remarkVariants(const FunctionState &function) {
                  {function.where, nullptr});
 }
 
+/// In a job: views of split tensors as tensors of their own, so that how each argument lies is known.
+const Flat &settled(const Flat &arguments, std::optional<Flat> &own, Where where) {
+  if (!record::job())
+    return arguments;
+  bool views = false;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    views |=
+        arguments[i].defined() && !arguments[i].get()->chain.empty() && arguments[i].get()->storage->value()->layout;
+  if (!views)
+    return arguments;
+  own.emplace().statics = arguments.statics;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    record::ValueRef value = record::valueOf(arguments[i], where);
+    bool isView = !arguments[i].get()->chain.empty();
+    if (isView)
+      record::demand(value, where);
+    own->push(isView ? record::makeTensor(std::move(value)) : arguments[i]);
+  }
+  return *own;
+}
+
 } // namespace
 
-void Function::call(const Flat &arguments, Flat &results, Body body) {
+void Function::call(const Flat &given, Flat &results, Body body) {
   FunctionState &self = *state;
   if (!record::threadState().outside.empty())
     record::cut(self.where); // rule (d)
+  std::optional<Flat> own;
+  const Flat &arguments = settled(given, own, self.where);
   std::unique_lock lock(stateLock());
   for (size_t i = self.entries.size(); i-- > 0;) {
     Entry &entry = *self.entries[i];

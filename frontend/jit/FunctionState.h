@@ -9,11 +9,13 @@ namespace dlc::detail {
 
 using record::Ref;
 using record::Storage;
+using trace::LayoutRef;
 using trace::TypeRef;
 
 /// What decides which entry a call takes: types and flags of the tensors, what steers C++, the thread's modes.
 struct Signature {
   std::vector<TypeRef> types;
+  std::vector<LayoutRef> layouts;
   std::vector<record::Place *> places;
   std::vector<bool> requiresGrad;
   std::vector<int64_t> statics;
@@ -61,9 +63,11 @@ struct Entry {
   std::vector<DlcBuffer> inputs;
   std::vector<DlcBuffer> results;
   std::vector<TypeRef> resultTypes;
+  std::vector<LayoutRef> resultLayouts;
   struct Capture {
     size_t input;
     Ref<Storage> storage;
+    LayoutRef layout;
   };
   std::vector<Capture> captured;
   std::vector<record::ValueRef> constants;

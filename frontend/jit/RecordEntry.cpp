@@ -22,13 +22,15 @@ Flat makeArguments(Recording &recording, const Flat &arguments, Where where) {
     void *data = impl.chain.empty() ? record::demand(*impl.storage, where)
                                     : record::demand(record::valueOf(arguments[i], where), where);
     record::Place &place = record::placeOf(arguments[i], where);
+    LayoutRef layout = impl.storage->value()->layout;
     // A demanded value makes this an ordinary trace over what was passed.
     recording.passed.push_back(
-        std::make_shared<record::Buffer>(data, impl.type->bytes, [keep = arguments[i]] {}, place));
+        std::make_shared<record::Buffer>(data, record::bytesHere(impl.type, layout), [keep = arguments[i]] {}, place));
     ValueRef value(new Value);
     value->place = &place;
     value->state = Value::State::Argument;
     value->type = impl.type;
+    value->layout = layout;
     value->argument = static_cast<uint32_t>(i);
     recording.arguments.push_back(value);
     Ref<Storage> storage(new Storage(value));
@@ -160,13 +162,13 @@ private:
 void bindInputs(Entry &entry, const Recording &recording) {
   for (size_t i = 0; i < entry.graph.inputs.size(); ++i) {
     const ValueRef &input = entry.graph.inputs[i];
-    entry.inputs.push_back({nullptr, input->type->bytes});
+    entry.inputs.push_back({nullptr, record::bytesHere(input->type, input->layout)});
     if (i < recording.arguments.size())
       continue;
     auto found = std::find_if(recording.captured.begin(), recording.captured.end(),
                               [&](const Recording::Captured &captured) { return captured.value == input; });
     if (found != recording.captured.end()) {
-      entry.captured.push_back({i, found->storage});
+      entry.captured.push_back({i, found->storage, input->layout});
     } else if (input->state == Value::State::Variable) {
       entry.hostReads.push_back({i, input->variable});
     } else {
@@ -189,9 +191,12 @@ void compileEntry(FunctionState &function, Entry &entry) {
   entry.inputs.insert(entry.inputs.end(), bound.arguments.begin(), bound.arguments.end());
   if (auto fromHost = record::hostArguments(entry.graph, entry.inputs.size()); !fromHost.empty())
     entry.fromHost = std::make_unique<record::HostInputs>(*entry.graph.place, std::move(fromHost));
-  for (const ValueRef &output : entry.graph.outputs) {
-    entry.results.push_back({nullptr, output->type->bytes});
-    entry.resultTypes.push_back(output->type);
+  std::span<const LayoutRef> layouts = entry.runnable->resultLayouts();
+  for (size_t i = 0; i < entry.graph.outputs.size(); ++i) {
+    TypeRef type = entry.graph.outputs[i]->type;
+    entry.resultTypes.push_back(type);
+    entry.resultLayouts.push_back(layouts.empty() ? nullptr : layouts[i]);
+    entry.results.push_back({nullptr, record::bytesHere(type, entry.resultLayouts[i])});
   }
   for (size_t i = 0; i < entry.graph.variables.size(); ++i)
     if (entry.graph.written[i])

@@ -37,21 +37,25 @@ bool isFree(const Tensor &tensor) {
          value.buffer.use_count() == 1 && impl.storage->version == 0;
 }
 
-Tensor freshTensor(TypeRef type, record::Place &place) {
-  return record::makeTensor(record::concrete(type, record::Buffer::allocate(type->bytes, place)));
+Tensor freshTensor(TypeRef type, LayoutRef layout, record::Place &place) {
+  auto buffer = record::Buffer::allocate(record::bytesHere(type, layout), place);
+  return record::makeTensor(record::concrete(type, std::move(buffer), layout));
 }
 
-Tensor &nextOutput(Output &output, TypeRef type, record::Place &place) {
+Tensor &nextOutput(Output &output, TypeRef type, LayoutRef layout, record::Place &place) {
   for (size_t tried = 0; tried < output.ring.size() && tried < 4; ++tried) {
     output.next = output.next + 1 < output.ring.size() ? output.next + 1 : 0;
-    if (isFree(output.ring[output.next]))
-      return output.ring[output.next];
+    if (!isFree(output.ring[output.next]))
+      continue;
+    if (layout)
+      output.ring[output.next].get()->storage->value()->whole = nullptr;
+    return output.ring[output.next];
   }
   if (output.ring.size() >= 64) { // the user keeps them: a ring would only grow
     output.next = output.next + 1 < output.ring.size() ? output.next + 1 : 0;
-    return output.ring[output.next] = freshTensor(type, place);
+    return output.ring[output.next] = freshTensor(type, layout, place);
   }
-  output.ring.push_back(freshTensor(type, place));
+  output.ring.push_back(freshTensor(type, layout, place));
   output.next = output.ring.size() - 1;
   return output.ring.back();
 }
@@ -89,6 +93,10 @@ void renewState(const Entry &entry, const std::source_location &where) {
     record::dropStaleGraphs();
 }
 
+ValueRef resultValue(const Entry &entry, size_t result, std::span<const std::shared_ptr<record::Buffer>> buffers) {
+  return record::concrete(entry.resultTypes[result], buffers[result], entry.resultLayouts[result]);
+}
+
 void leaveGradients(Entry &entry, std::span<const std::shared_ptr<record::Buffer>> buffers) {
   bool changed = false;
   for (const LeafExit &exit : entry.leaves) {
@@ -101,7 +109,7 @@ void leaveGradients(Entry &entry, std::span<const std::shared_ptr<record::Buffer
     if (exit.kind != LeafExit::Kept)
       leaf.gradient = Tensor();
     else if (exit.result)
-      leaf.gradient = record::makeTensor(record::concrete(entry.resultTypes[*exit.result], buffers[*exit.result]));
+      leaf.gradient = record::makeTensor(resultValue(entry, *exit.result, buffers));
     changed |= existed != leaf.gradient.defined() || spent != leaf.spent.has_value();
   }
   if (changed)
@@ -137,7 +145,7 @@ void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::sou
     } else if (output.kind == Output::Handle) {
       results.push(output.handle);
     } else {
-      Tensor &tensor = nextOutput(output, entry.resultTypes[output.index], place);
+      Tensor &tensor = nextOutput(output, entry.resultTypes[output.index], entry.resultLayouts[output.index], place);
       entry.results[output.index].data = tensor.get()->storage->value()->buffer->data;
       results.push(tensor);
     }
@@ -151,7 +159,7 @@ void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::sou
   renewState(entry, where);
   for (const Update &update : entry.updates) {
     ++update.storage->version;
-    ValueRef value = record::concrete(entry.resultTypes[update.result], buffers[update.result]);
+    ValueRef value = resultValue(entry, update.result, buffers);
     if (update.storage->leafData && update.storage->leafData->requiresGrad) {
       value->requiresGrad = true;
       value->leaf = update.storage.get();

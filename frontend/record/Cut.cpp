@@ -108,14 +108,16 @@ void runAt(Place &place, Trace &trace, std::vector<ValueRef> outputs, const std:
 
   Bound bound;
   for (const ValueRef &input : graph.inputs)
-    bound.arguments.push_back({readAddress(*input), input->type->bytes});
+    bound.arguments.push_back({readAddress(*input), bytesHere(input->type, input->layout)});
   bindNumbers(graph, *compiled, bound);
   HostInputs fromHost(place, hostArguments(graph, bound.arguments.size()));
   std::vector<DlcBuffer> results;
   std::vector<std::shared_ptr<Buffer>> buffers;
-  for (const ValueRef &output : graph.outputs) {
-    buffers.push_back(Buffer::allocate(output->type->bytes, place, line));
-    results.push_back({buffers.back()->data, output->type->bytes});
+  std::span<const LayoutRef> layouts = compiled->runnable->resultLayouts();
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    int64_t bytes = bytesHere(graph.outputs[i]->type, layouts.empty() ? nullptr : layouts[i]);
+    buffers.push_back(Buffer::allocate(bytes, place, line));
+    results.push_back({buffers.back()->data, bytes});
   }
   check(compiled->runnable->run(fromHost.give(bound.arguments, line), results), line);
 
@@ -125,6 +127,7 @@ void runAt(Place &place, Trace &trace, std::vector<ValueRef> outputs, const std:
     graph.outputs[i]->place = &place;
     graph.outputs[i]->variable = nullptr;
     graph.outputs[i]->buffer = buffers[i];
+    graph.outputs[i]->layout = layouts.empty() ? nullptr : layouts[i];
   }
   graph.outputs.clear();
   std::erase_if(trace.dirty, [&](const Ref<Storage> &storage) {

@@ -1,5 +1,7 @@
 #include "record/Extract.h"
 
+#include "record/Job.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -103,8 +105,10 @@ private:
   void makeKey() {
     word(graph.place);
     word(graph.inputs.size());
-    for (const ValueRef &input : graph.inputs)
+    for (const ValueRef &input : graph.inputs) {
       word(input->type);
+      word(input->layout);
+    }
     word(graph.variables.size());
     for (size_t i = 0; i < graph.variables.size(); ++i) {
       word(graph.variables[i].get());
@@ -202,6 +206,18 @@ std::string initText(const Variable &variable) {
   }
 }
 
+/// A program that reads split values is one of the whole job; any other is this process's own.
+static void spread(trace::Program &program, const Extracted &graph) {
+  if (const Job *now = job(); now && now->localMembers > 1 && graph.place->isHost())
+    program.job = now->runtime;
+  if (std::none_of(graph.inputs.begin(), graph.inputs.end(), [](const ValueRef &input) { return input->layout; }))
+    return;
+  program.members = job()->members;
+  program.layouts.resize(program.inputs.size());
+  for (size_t i = 0; i < graph.inputs.size(); ++i)
+    program.layouts[i] = graph.inputs[i]->layout;
+}
+
 trace::Program toProgram(const Extracted &graph, const std::vector<bool> &asRuntime, const std::string &name) {
   trace::Program program;
   program.name = name;
@@ -210,6 +226,7 @@ trace::Program toProgram(const Extracted &graph, const std::vector<bool> &asRunt
   for (size_t i = 0; i < graph.numbers.size(); ++i)
     if (asRuntime[i])
       program.inputs.push_back(graph.numbers[i]->types.front());
+  spread(program, graph);
 
   // Numbers of the extraction, moved up by the added inputs, down by the nodes that are inputs now.
   std::vector<uint32_t> renumbered;

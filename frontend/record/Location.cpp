@@ -63,7 +63,10 @@ void fail(ErrorKind kind, const std::string &message, const std::source_location
 void check(const Status &status, const std::source_location &line) {
   if (status.ok())
     return;
-  fail(status.code() == StatusCode::InvalidInput ? ErrorKind::Value : ErrorKind::Internal, status.message(), line);
+  ErrorKind kind = status.code() == StatusCode::InvalidInput ? ErrorKind::Value
+                   : status.code() == StatusCode::PeerFailed ? ErrorKind::Distributed
+                                                             : ErrorKind::Internal;
+  fail(kind, status.message(), line);
 }
 
 std::string brief(const Site &site) {

@@ -1,7 +1,8 @@
 #include "record/Place.h"
 
-#include "dlc/runtime/Session.h"
+#include "dlc/runtime/Job.h"
 #include "record/Fault.h"
+#include "record/Job.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +13,8 @@ namespace dlc::record {
 struct Place::Device {
   runtime::Device *opened = nullptr;
   std::once_flag once;
-  std::unique_ptr<Session> session;
+  std::unique_ptr<Session> own;
+  std::atomic<Session *> session = nullptr;
   /// Every block taken from the device, waiting ones too.
   std::map<void *, runtime::Arena> blocks;
 };
@@ -84,13 +86,21 @@ std::vector<Place *> Place::open() {
   return list;
 }
 
+bool Place::isUsed() const { return device_->session.load() != nullptr; }
+
 Session &Place::session() {
   std::call_once(device_->once, [&] {
     StatusOr<DeviceId> id = DeviceId::parse(name_);
+    if (const Job *now = job(); now && now->runtime->session().device().id() == *id) {
+      device_->session = &now->runtime->session();
+      device_->opened = &now->runtime->session().device();
+      return;
+    }
     auto created = Session::create({.device = *id});
     check(created.status(), std::source_location::current());
-    device_->session = created.take();
-    device_->opened = &device_->session->device();
+    device_->own = created.take();
+    device_->opened = &device_->own->device();
+    device_->session = device_->own.get();
   });
   return *device_->session;
 }
@@ -159,6 +169,8 @@ void Place::releaseUnused() {
 
 char *Place::makeArena(const std::string &name, int64_t bytes, const std::source_location &where) {
   check(session().reserve(name, bytes), where);
+  for (Session *other : otherSessions())
+    check(other->reserve(name, bytes), where);
   note(bytes);
   return session().arena(name);
 }
@@ -166,6 +178,21 @@ char *Place::makeArena(const std::string &name, int64_t bytes, const std::source
 void Place::dropArena(const std::string &name, int64_t bytes) {
   note(-bytes);
   session().release(name);
+  for (Session *other : otherSessions())
+    other->release(name);
+}
+
+std::vector<Session *> Place::otherSessions() {
+  std::vector<Session *> others;
+  const Job *now = job();
+  for (int local = 1; now && isHost_ && local < now->localMembers; ++local)
+    others.push_back(&now->runtime->session(local));
+  return others;
+}
+
+void Place::copyToMembers(const std::string &arena, int64_t offset, int64_t bytes) {
+  for (Session *other : otherSessions())
+    std::memcpy(other->arena(arena) + offset, session().arena(arena) + offset, static_cast<size_t>(bytes));
 }
 
 PlaceMemory Place::memory() { return {used, session().device().memoryStats().reserved + blocksUsed, peak}; }

@@ -40,7 +40,9 @@ public:
 
   const std::string &name() const { return name_; }
   bool isHost() const { return isHost_; }
-  /// State, threads and compiled programs of this device.
+  /// Whether it has a session.
+  bool isUsed() const;
+  /// State, threads and compiled programs of this device; the job's where this process is in one.
   Session &session();
 
   /// Memory of any content, aligned to 64 bytes, on a device taken again from what was released.
@@ -50,6 +52,8 @@ public:
   char *makeArena(const std::string &name, int64_t bytes, const std::source_location &where);
   /// No program that knows it will run again.
   void dropArena(const std::string &name, int64_t bytes);
+  /// After the host has written state: the process's other members get it too.
+  void copyToMembers(const std::string &arena, int64_t offset, int64_t bytes);
   /// Gives back what waits to be used again.
   void releaseUnused();
   PlaceMemory memory();
@@ -59,6 +63,8 @@ private:
   Place(std::string name, bool isHost);
   ~Place();
   void note(int64_t bytes);
+  /// Of the process's members beside the first, where this is the job's device.
+  std::vector<Session *> otherSessions();
   /// Under the lock; whether anything waited.
   bool dropWaiting();
 

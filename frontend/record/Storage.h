@@ -74,7 +74,7 @@ Place &placeOf(const Tensor &tensor, const std::source_location &where);
 /// The value now, views replayed, ready to be an operand.
 ValueRef valueOf(const Tensor &tensor, const std::source_location &where);
 /// The view of a concrete base without recording anything: its memory, or a copy if its elements are scattered. Null
-/// where they are scattered and not on the host.
+/// where they are scattered and not on the host, or lie with other members of the job.
 ValueRef viewInPlace(const Impl &view, const std::source_location &where);
 /// In-place write: through a view the base changes.
 void write(const Tensor &tensor, ValueRef value, const char *name, const std::source_location &where);

@@ -89,7 +89,7 @@ void unlistKept(Value &value);
 /// A value is demanded inside a recording: the function is traced at every call from now on. `cause` says why.
 void retrace(Recording &recording, const std::source_location &line, const char *cause = "item() needs a value");
 
-ValueRef concrete(TypeRef type, std::shared_ptr<Buffer> buffer);
+ValueRef concrete(TypeRef type, std::shared_ptr<Buffer> buffer, LayoutRef layout = nullptr);
 
 /// Runs what is pending on this thread.
 void cut(const std::source_location &line);

@@ -1,5 +1,6 @@
 #include "record/Transfer.h"
 
+#include "record/Job.h"
 #include "record/Recording.h"
 
 namespace dlc::record {
@@ -7,7 +8,11 @@ namespace dlc::record {
 namespace {
 HostBytes onHost(ValueRef value, const void *data, const std::source_location &where) {
   HostBytes bytes{data, std::move(value), {}};
-  const Value &read = *bytes.value;
+  Value &read = *bytes.value;
+  if (read.layout) {
+    bytes.data = wholeOf(read, where);
+    return bytes;
+  }
   if (read.at().isHost())
     return bytes;
   bytes.copy = Buffer::allocate(read.type->bytes);
@@ -37,9 +42,10 @@ ValueRef transfer(const ValueRef &value, Place &to, const std::source_location &
   if (Recording *now = recording())
     retrace(*now, where, "a copy to another device ends a program");
   const void *data = demand(value, where);
-  auto buffer = Buffer::allocate(value->type->bytes, to, where);
-  copyBytes(to, buffer->data, value->at(), data, value->type->bytes, where);
-  ValueRef copy = concrete(value->type, std::move(buffer));
+  int64_t bytes = bytesHere(value->type, value->layout);
+  auto buffer = Buffer::allocate(bytes, to, where);
+  copyBytes(to, buffer->data, value->at(), data, bytes, where);
+  ValueRef copy = concrete(value->type, std::move(buffer), value->layout);
   if (value->requiresGrad && gradEnabled()) {
     copy->requiresGrad = true;
     copy->obstacle = std::make_unique<Obstacle>(Obstacle{Obstacle::Copied, {}, locate(where), {}});

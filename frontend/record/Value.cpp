@@ -1,5 +1,6 @@
 #include "record/Value.h"
 
+#include "record/Job.h"
 #include "record/Storage.h"
 #include "record/Trace.h"
 
@@ -63,10 +64,15 @@ void destroy(Node *node) {
   delete node;
 }
 
-ValueRef concrete(TypeRef type, std::shared_ptr<Buffer> buffer) {
+int64_t bytesHere(TypeRef type, LayoutRef layout) {
+  return layout ? trace::memberBytes(type, layout) * job()->localMembers : type->bytes;
+}
+
+ValueRef concrete(TypeRef type, std::shared_ptr<Buffer> buffer, LayoutRef layout) {
   ValueRef value(new Value);
   value->state = Value::State::Concrete;
   value->type = type;
+  value->layout = layout;
   value->place = buffer->place;
   value->buffer = std::move(buffer);
   return value;

@@ -14,6 +14,7 @@
 namespace dlc::record {
 
 using trace::AttributesRef;
+using trace::LayoutRef;
 using trace::OpRef;
 using trace::Site;
 using trace::TypeRef;
@@ -67,10 +68,15 @@ struct Value : Counted {
   /// Counts that recorded nodes hold; any further one is somebody who may ask for the value.
   uint32_t uses = 0;
   TypeRef type = nullptr;
+  /// How a concrete value lies on the members of the job; the buffer holds the parts of this process's members, one
+  /// after another. Null: each has all of it.
+  LayoutRef layout = nullptr;
   /// Where it lives; null: computed from nothing but numbers of the program text, so in any program that wants it.
   Place *place = nullptr;
   Ref<Node> node;
   std::shared_ptr<Buffer> buffer;
+  /// All of a split value on the host, once somebody has asked for it.
+  std::shared_ptr<Buffer> whole;
   std::shared_ptr<Variable> variable;
   /// The leaf whose gradient backward() gives for this value, while it is the leaf's current value.
   Storage *leaf = nullptr;
@@ -88,6 +94,8 @@ struct Value : Counted {
   bool external(uint32_t known = 0) const { return count.load(std::memory_order_relaxed) > uses + known; }
 };
 using ValueRef = Ref<Value>;
+/// Bytes that this process has of a tensor: of all its members, or once where each has all of it.
+int64_t bytesHere(TypeRef type, LayoutRef layout);
 void destroy(Value *value);
 /// The value forgets how it came to be.
 void forgetNode(Value &value);

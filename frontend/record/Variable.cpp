@@ -70,6 +70,7 @@ void placeAt(Variable &variable, std::shared_ptr<const Segment> segment, int64_t
   char *memory = variable.segment->base + offset;
   if (variable.place->isHost()) {
     check(fill(memory, type.dtype, type.elements, variable.init, variable.seed), variable.where);
+    variable.place->copyToMembers(variable.segment->name, offset, type.bytes);
     return;
   }
   auto values = Buffer::allocate(type.bytes);
@@ -161,6 +162,7 @@ void hostWrite(Variable &variable, const void *data, const std::source_location 
     before->state = Value::State::Expired;
   before->obstacle = std::make_unique<Obstacle>(Obstacle{Obstacle::Overwritten, variable.name(), locate(where), {}});
   copyBytes(*variable.place, memory, Place::host(), data, variable.type->bytes, where);
+  variable.place->copyToMembers(variable.segment->name, variable.offset, variable.type->bytes);
   variable.pristine = false;
   if (variable.storage) {
     ++variable.storage->version;

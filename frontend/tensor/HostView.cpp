@@ -33,10 +33,26 @@ void copyStrided(const Impl &view, const char *from, char *to) {
   }
 }
 
+/// Whether the view has all elements of a split value in its order, and the split dimension as it is: then members have
+/// the same memory of both.
+bool sameRows(const Impl &view, const Value &shown) {
+  size_t dim = static_cast<size_t>(shown.layout->dim);
+  const std::vector<int64_t> &before = shown.type->shape, &after = view.type->shape;
+  if (view.strides != denseStrides(view.type) || view.type->elements != shown.type->elements || dim >= after.size())
+    return false;
+  int64_t outer = 1, outerBefore = 1;
+  for (size_t i = 0; i < dim; ++i)
+    outer *= after[i], outerBefore *= before[i];
+  return outer == outerBefore && before[dim] == after[dim];
+}
+
 } // namespace
 
 ValueRef viewInPlace(const Impl &view, const std::source_location &where) {
-  const std::shared_ptr<Buffer> &base = view.storage->value()->buffer;
+  const Value &shown = *view.storage->value();
+  const std::shared_ptr<Buffer> &base = shown.buffer;
+  if (shown.layout)
+    return sameRows(view, shown) ? concrete(view.type, base, shown.layout) : ValueRef();
   char *first = static_cast<char *>(base->data) + view.offset * byteSize(view.type->dtype);
   std::vector<int64_t> dense = denseStrides(view.type);
   bool isDense = true;

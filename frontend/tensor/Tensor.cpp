@@ -1,4 +1,5 @@
 #include "ops/Primitive.h"
+#include "record/Job.h"
 #include "record/Recording.h"
 #include "record/Transfer.h"
 #include "record/Variable.h"
@@ -108,11 +109,15 @@ const void *Tensor::read(DType dtype, Where where) const {
          "data: the tensor is on " + place.name() +
              ", whose memory the host cannot read; copy it with .to(\"cpu\"), to_vector() or item()",
          where);
-  if (self.chain.empty())
-    return record::demand(*self.storage, where);
+  if (self.chain.empty()) {
+    const void *data = record::demand(*self.storage, where);
+    record::Value &value = *self.storage->value();
+    return value.layout ? record::wholeOf(value, where) : data;
+  }
   // A strided view is computed once and kept with the handle.
   record::ValueRef value = record::valueOf(*this, where);
-  return record::demand(value, where);
+  const void *data = record::demand(value, where);
+  return value->layout ? record::wholeOf(*value, where) : data;
 }
 
 namespace {
@@ -152,8 +157,11 @@ double Tensor::itemNumber(Where where) const {
   if (self.type->elements != 1)
     fail(ErrorKind::Value, "item: expected one element, got shape " + trace::str(self.type->shape), where);
   // A loss is read at every step: nothing is counted or copied on the way.
-  if (self.chain.empty() && self.storage->value()->at().isHost())
-    return convertElement<double>(record::demand(*self.storage, where), self.type->dtype, 0);
+  if (self.chain.empty() && self.storage->value()->at().isHost()) {
+    const void *data = record::demand(*self.storage, where);
+    if (!self.storage->value()->layout)
+      return convertElement<double>(data, self.type->dtype, 0);
+  }
   return convertElement<double>(record::readOnHost(*this, where).data, self.type->dtype, 0);
 }
 

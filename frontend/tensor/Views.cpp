@@ -44,7 +44,7 @@ void makeLeafAgain(Storage &storage, const std::source_location &where) {
   ValueRef value = storage.value();
   ValueRef leaf;
   if (value->state == Value::State::Concrete) {
-    leaf = concrete(value->type, value->buffer);
+    leaf = concrete(value->type, value->buffer, value->layout);
   } else {
     EnableGradScope off(false);
     leaf = ops::stopGradient(value, where);

@@ -22,6 +22,8 @@ public:
 
 private:
   Location location(const Site &site);
+  void addMesh(const Program &program);
+  Status addSharding(func::FuncOp entry, unsigned input, const Program &program);
   Status addVariables(const Program &program);
   Status addOperation(const ProgramStep &step, SmallVectorImpl<Value> &values);
 
@@ -43,6 +45,45 @@ Location Builder::location(const Site &site) {
   for (const Scope *scope = site.scope->outer; scope; scope = scope->outer)
     callers = CallSiteLoc::get(callers, line(mlir, scope->where));
   return CallSiteLoc::get(result, callers);
+}
+
+void Builder::addMesh(const Program &program) {
+  builder.setInsertionPointToEnd(module->getBody());
+  OperationState state(builder.getUnknownLoc(), "dl.mesh");
+  state.addAttribute("sym_name", builder.getStringAttr("mesh"));
+  state.addAttribute("axis_names", builder.getStrArrayAttr({kDataAxis}));
+  state.addAttribute("axis_sizes", builder.getDenseI64ArrayAttr({program.members}));
+  builder.create(state);
+}
+
+/// "#dl.sharding<[data(0, 3, 4), _]>"; without borders where they are those of equal blocks.
+std::string shardingText(TypeRef type, LayoutRef layout, int64_t members) {
+  std::string text = "#dl.sharding<[";
+  for (size_t dim = 0; dim < type->shape.size(); ++dim) {
+    text += dim ? ", " : "";
+    if (static_cast<int64_t>(dim) != layout->dim) {
+      text += "_";
+      continue;
+    }
+    text += kDataAxis;
+    if (layout != blocksOf(layout->dim, type->shape[dim], members)) {
+      std::string borders = str(layout->borders);
+      text += "(" + borders.substr(1, borders.size() - 2) + ")";
+    }
+  }
+  return text + "]>";
+}
+
+Status Builder::addSharding(func::FuncOp entry, unsigned input, const Program &program) {
+  LayoutRef layout = program.layouts.empty() ? nullptr : program.layouts[input];
+  if (!layout)
+    return Status();
+  std::string text = shardingText(program.inputs[input], layout, program.members);
+  Attribute sharding = parseAttribute(text, mlir);
+  if (!sharding)
+    return Status(StatusCode::Internal, text + " does not parse");
+  entry.setArgAttr(input, "dl.sharding", sharding);
+  return Status();
 }
 
 Status Builder::addVariables(const Program &program) {
@@ -81,6 +122,8 @@ Status Builder::addOperation(const ProgramStep &step, SmallVectorImpl<Value> &va
 }
 
 Status Builder::add(const Program &program) {
+  if (!program.layouts.empty())
+    addMesh(program);
   if (Status status = addVariables(program); !status.ok())
     return status;
   SmallVector<Type> inputs;
@@ -107,6 +150,9 @@ Status Builder::add(const Program &program) {
     outputs.push_back(values[output]);
   func::ReturnOp::create(builder, unknown, outputs);
   entry.setType(builder.getFunctionType(inputs, ValueRange(outputs).getTypes()));
+  for (unsigned i = 0; i < program.inputs.size(); ++i)
+    if (Status status = addSharding(entry, i, program); !status.ok())
+      return status;
   for (auto [i, text] : llvm::enumerate(program.inputNames))
     entry.setArgAttr(i, "dl.name", builder.getStringAttr(text));
   for (auto [i, text] : llvm::enumerate(program.outputNames))

@@ -3,6 +3,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "trace/Build.h"
 #include "trace/Context.h"
+#include "trace/Members.h"
 #include "trace/Run.h"
 
 #include <cstdlib>
@@ -34,16 +35,44 @@ StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const
   return compiled;
 }
 
+/// How the value lies on the members. The front end's values are split along one dimension.
+StatusOr<LayoutRef> layoutOf(const ValueInfo &value) {
+  LayoutRef layout = nullptr;
+  for (size_t dim = 0; value.sharding && dim < value.sharding->dims.size(); ++dim) {
+    const DimSharding &split = value.sharding->dims[dim];
+    if (split.axes.empty())
+      continue;
+    if (layout)
+      return Status(StatusCode::Internal, "a result is split along two dimensions");
+    layout = internLayout(static_cast<int64_t>(dim), split.borders);
+  }
+  return layout;
+}
+
+StatusOr<std::vector<LayoutRef>> layoutsOf(const std::vector<ValueInfo> &values) {
+  std::vector<LayoutRef> layouts;
+  for (const ValueInfo &value : values) {
+    auto layout = layoutOf(value);
+    if (!layout.ok())
+      return layout.status();
+    layouts.push_back(*layout);
+  }
+  return layouts;
+}
+
 class CompiledRunnable : public Runnable {
 public:
-  explicit CompiledRunnable(std::shared_ptr<Session::Program> program) : program(std::move(program)) {}
+  CompiledRunnable(std::shared_ptr<Session::Program> program, std::vector<LayoutRef> layouts)
+      : program(std::move(program)), layouts(std::move(layouts)) {}
   Status run(std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) override {
     return program->callOnDevice(0, arguments, results);
   }
+  std::span<const LayoutRef> resultLayouts() const override { return layouts; }
   int64_t peakBytes() const override { return program->executable().manifest().entries.front().peak; }
 
 private:
   std::shared_ptr<Session::Program> program;
+  std::vector<LayoutRef> layouts;
 };
 
 class CompilerBackend : public Backend {
@@ -55,10 +84,16 @@ public:
     auto executable = (*compiled)->load();
     if (!executable.ok())
       return executable.status();
+    const EntryInfo &entry = (*executable)->manifest().entries.front();
+    auto results = layoutsOf(entry.results);
+    if (!results.ok())
+      return results.status();
+    if (program.job)
+      return attachMembers(*program.job, executable.take(), program.layouts, results.take());
     auto attached = session.attach(executable.take(), Session::State::Given);
     if (!attached.ok())
       return attached.status();
-    return std::shared_ptr<Runnable>(std::make_shared<CompiledRunnable>(attached.take()));
+    return std::shared_ptr<Runnable>(std::make_shared<CompiledRunnable>(attached.take(), results.take()));
   }
 };
 

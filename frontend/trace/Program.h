@@ -1,12 +1,16 @@
 #pragma once
 
-#include "trace/Types.h"
+#include "trace/Layout.h"
 
 #include <memory>
 #include <optional>
 #include <source_location>
 #include <string>
 #include <vector>
+
+namespace dlc::runtime {
+class Job;
+}
 
 namespace dlc::trace {
 
@@ -49,6 +53,12 @@ struct VariableUse {
 struct Program {
   std::string name;
   std::vector<TypeRef> inputs;
+  /// How each input lies on the members of the job; empty: the program knows of no others.
+  std::vector<LayoutRef> layouts;
+  /// Of the job, where layouts are given.
+  int64_t members = 1;
+  /// Set where this process has several members: each of them runs the program.
+  runtime::Job *job = nullptr;
   std::vector<std::string> inputNames;
   std::vector<VariableUse> variables;
   std::vector<ProgramStep> steps;

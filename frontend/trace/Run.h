@@ -17,6 +17,8 @@ public:
   /// Arguments and results by position, each of the exact size, in memory of the session's device. Elsewhere than on
   /// the cpu the results are there for all work given to the session from then on. One thread at a time.
   virtual Status run(std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) = 0;
+  /// How each result lies on the members of the job; empty: each member has all of it.
+  virtual std::span<const LayoutRef> resultLayouts() const { return {}; }
   /// Bytes of the planned activation memory.
   virtual int64_t peakBytes() const { return 0; }
 };

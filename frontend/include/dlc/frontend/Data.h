@@ -44,6 +44,8 @@ struct DataLoaderOptions {
   uint64_t seed = 0;
   /// Leave out an epoch's last batch where it is short.
   bool drop_last = false;
+  /// Under DataParallel: each member loads its rows of the batch. False: every rank loads all of them, for its own use.
+  bool split = true;
 };
 
 namespace detail {

@@ -1,0 +1,24 @@
+#include "data/MemberRows.h"
+
+#include "distributed/SplitTensors.h"
+
+namespace dlc::detail {
+
+std::pair<Tensor, Tensor> gatherBatch(const DataSource &source, std::span<const int64_t> rows, bool split) {
+  const record::Job *job = record::job();
+  if (!split || !job || !job->splitsBatches || job->members == 1 || rows.empty())
+    return source.gather(rows);
+  trace::LayoutRef layout = trace::blocksOf(0, static_cast<int64_t>(rows.size()), job->members);
+  std::vector<int64_t> own; // a block a member; behind its own rows the last of them, which nobody reads
+  for (int local = 0; local < job->localMembers; ++local) {
+    size_t member = static_cast<size_t>(job->firstMember + local);
+    for (int64_t i = 0; i < layout->block; ++i) {
+      int64_t row = std::min(layout->borders[member] + i, std::max(layout->borders[member + 1] - 1, int64_t(0)));
+      own.push_back(rows[static_cast<size_t>(row)]);
+    }
+  }
+  auto [inputs, targets] = source.gather(own);
+  return {distributed::joinBlocks(inputs, layout), distributed::joinBlocks(targets, layout)};
+}
+
+} // namespace dlc::detail
