@@ -1,3 +1,4 @@
+#include "comm/ChooseEngine.h"
 #include "comm/inprocess/InProcess.h"
 #include "comm/shm/Shm.h"
 
@@ -12,6 +13,8 @@ namespace dlc::runtime {
 StatusOr<CommunicatorFactory *> CommunicatorFactory::open(std::string_view engine) {
   if (engine == "inprocess")
     return &inProcessFactory();
+  if (engine == "auto")
+    return &autoFactory();
   if (engine == "shm")
     return &shmFactory();
   std::string name(engine);

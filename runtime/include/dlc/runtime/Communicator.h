@@ -127,8 +127,9 @@ struct CommunicatorOptions {
 /// Makes an engine's communicators. Any thread may call.
 class CommunicatorFactory {
 public:
-  /// The engine of that name: "inprocess", "shm", or a plug-in `libdlc_comm_<name>.so` that lies beside the runtime, such as
-  /// "gloo". InvalidInput when there is none here.
+  /// The engine of that name: "inprocess", "shm", or a plug-in `libdlc_comm_<name>.so` that lies beside the runtime, such
+  /// as "gloo" and "mpi". "auto": members in one process use "inprocess", on one host "shm", else "mpi" where mpirun has
+  /// started them, else "gloo"; DLC_COMM_REMARKS=1 says which. InvalidInput when there is none here.
   static StatusOr<CommunicatorFactory *> open(std::string_view engine);
 
   virtual ~CommunicatorFactory() = default;

@@ -1,0 +1,106 @@
+#include "comm/ChooseEngine.h"
+#include "comm/host/Host.h"
+#include "comm/host/HostCommunicator.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+#include <unistd.h>
+
+namespace dlc::runtime {
+
+namespace {
+
+MemberPlace ownPlace() {
+  bool mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
+  return {hostIdentity(), getpid(), mpirun && CommunicatorFactory::open("mpi").ok(),
+          CommunicatorFactory::open("gloo").ok()};
+}
+
+std::string textOf(const MemberPlace &place) {
+  return std::string(place.mpi ? "m" : "-") + (place.gloo ? "g" : "-") + std::to_string(place.process) + " " +
+         place.host;
+}
+
+MemberPlace placeOf(const std::string &text) {
+  MemberPlace place;
+  if (text.size() < 2)
+    return place;
+  place.mpi = text[0] == 'm';
+  place.gloo = text[1] == 'g';
+  const char *end = std::from_chars(text.data() + 2, text.data() + text.size(), place.process).ptr;
+  place.host.assign(end, text.data() + text.size());
+  return place;
+}
+
+class AutoFactory final : public CommunicatorFactory {
+  StatusOr<std::unique_ptr<Communicator>> make(Store &store, const Group &group, int channel, uint64_t generation,
+                                               Deadline deadline, const CommunicatorOptions &options) override {
+    std::vector<MemberPlace> places;
+    if (Status status = exchange(store, storeKey(group, channel, generation) + "/place/", group, deadline, places);
+        !status.ok())
+      return status;
+    StatusOr<std::string> engine = chooseEngine(places);
+    if (!engine.ok())
+      return engine.status().withContext("group '" + group.name + "'");
+    if (const char *remarks = std::getenv("DLC_COMM_REMARKS"); remarks && *remarks && group.rank == 0)
+      std::fprintf(stderr, "remark: group '%s', channel %d: %zu members use %s\n", group.name.c_str(), channel,
+                   places.size(), engine->c_str());
+    StatusOr<CommunicatorFactory *> factory = open(*engine);
+    if (!factory.ok())
+      return factory.status();
+    return (*factory)->create(store, group, channel, generation, deadline, options);
+  }
+
+  static Status exchange(Store &store, const std::string &key, const Group &group, Deadline deadline,
+                         std::vector<MemberPlace> &places) {
+    if (Status status = store.set(key + std::to_string(group.rank), textOf(ownPlace())); !status.ok())
+      return status.withContext("group '" + group.name + "'");
+    std::vector<int> missing;
+    Status first;
+    for (int m = 0; m < int(group.members.size()); ++m) {
+      StatusOr<std::string> text = store.get(key + std::to_string(m), deadline);
+      if (text.ok()) {
+        places.push_back(placeOf(*text));
+        continue;
+      }
+      missing.push_back(m);
+      if (first.ok())
+        first = text.status();
+    }
+    return missing.empty() ? Status() : missingMembers(group, missing, first);
+  }
+};
+
+} // namespace
+
+StatusOr<std::string> chooseEngine(std::span<const MemberPlace> places) {
+  auto all = [&](auto holds) { return std::all_of(places.begin(), places.end(), holds); };
+  bool oneHost = all([&](const MemberPlace &each) { return each.host == places.front().host; });
+  if (oneHost)
+    return std::string(all([&](const MemberPlace &each) { return each.process == places.front().process; }) ? "inprocess"
+                                                                                                           : "shm");
+  auto together = [](const MemberPlace &one, const MemberPlace &other) {
+    return one.host == other.host && one.process == other.process;
+  };
+  bool apart = true;
+  for (size_t i = 0; i < places.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      apart = apart && !together(places[i], places[j]);
+  if (apart && all([](const MemberPlace &each) { return each.mpi; }))
+    return std::string("mpi");
+  if (all([](const MemberPlace &each) { return each.gloo; }))
+    return std::string("gloo");
+  return Status(StatusCode::InvalidInput,
+                "expects libdlc_comm_gloo.so, or libdlc_comm_mpi.so and mpirun, where members are on several hosts, "
+                "got neither on all of them");
+}
+
+CommunicatorFactory &autoFactory() {
+  static AutoFactory factory;
+  return factory;
+}
+
+} // namespace dlc::runtime

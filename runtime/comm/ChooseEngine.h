@@ -1,0 +1,25 @@
+#pragma once
+
+#include "dlc/runtime/Communicator.h"
+
+#include <span>
+
+namespace dlc::runtime {
+
+/// Where a member is, and what its process can use.
+struct MemberPlace {
+  std::string host; ///< see hostIdentity
+  int process = 0;  ///< its id there
+  bool mpi = false, gloo = false;
+
+  friend bool operator==(const MemberPlace &, const MemberPlace &) = default;
+};
+
+/// The engine for members at these places: "inprocess" in one process, "shm" on one host, else "mpi" where mpirun has
+/// started a process for each, else "gloo". InvalidInput: none that all have.
+StatusOr<std::string> chooseEngine(std::span<const MemberPlace> places);
+
+/// "auto": members tell each other their places when a communicator is created, and all choose the same engine.
+CommunicatorFactory &autoFactory();
+
+} // namespace dlc::runtime
