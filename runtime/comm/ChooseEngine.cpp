@@ -15,8 +15,7 @@ namespace {
 
 MemberPlace ownPlace() {
   bool mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
-  return {hostIdentity(), getpid(), mpirun && CommunicatorFactory::open("mpi").ok(),
-          CommunicatorFactory::open("gloo").ok()};
+  return {hostIdentity(), getpid(), mpirun && hasPlugin("mpi"), hasPlugin("gloo")};
 }
 
 std::string textOf(const MemberPlace &place) {
@@ -80,8 +79,8 @@ StatusOr<std::string> chooseEngine(std::span<const MemberPlace> places) {
   auto all = [&](auto holds) { return std::all_of(places.begin(), places.end(), holds); };
   bool oneHost = all([&](const MemberPlace &each) { return each.host == places.front().host; });
   if (oneHost)
-    return std::string(all([&](const MemberPlace &each) { return each.process == places.front().process; }) ? "inprocess"
-                                                                                                           : "shm");
+    return std::string(
+        all([&](const MemberPlace &each) { return each.process == places.front().process; }) ? "inprocess" : "shm");
   auto together = [](const MemberPlace &one, const MemberPlace &other) {
     return one.host == other.host && one.process == other.process;
   };

@@ -19,6 +19,9 @@ struct MemberPlace {
 /// started a process for each, else "gloo". InvalidInput: none that all have.
 StatusOr<std::string> chooseEngine(std::span<const MemberPlace> places);
 
+/// Whether the plug-in of an engine lies beside the runtime; does not load it.
+bool hasPlugin(std::string_view engine);
+
 /// "auto": members tell each other their places when a communicator is created, and all choose the same engine.
 CommunicatorFactory &autoFactory();
 

@@ -7,8 +7,24 @@
 #include <filesystem>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 namespace dlc::runtime {
+
+namespace {
+
+/// Where the plug-in of an engine would be; empty: the runtime does not know where it lies itself.
+std::string pluginPath(std::string_view engine) {
+  Dl_info self{};
+  if (!dladdr(reinterpret_cast<const void *>(&inProcessFactory), &self))
+    return {};
+  std::filesystem::path folder = std::filesystem::path(self.dli_fname).parent_path();
+  return (folder / ("libdlc_comm_" + std::string(engine) + ".so")).string();
+}
+
+} // namespace
+
+bool hasPlugin(std::string_view engine) { return access(pluginPath(engine).c_str(), R_OK) == 0; }
 
 StatusOr<CommunicatorFactory *> CommunicatorFactory::open(std::string_view engine) {
   if (engine == "inprocess")
@@ -23,10 +39,9 @@ StatusOr<CommunicatorFactory *> CommunicatorFactory::open(std::string_view engin
       !std::all_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; }))
     return Status(StatusCode::InvalidInput,
                   "expects a communicator such as inprocess, shm or gloo, got '" + name + "'");
-  Dl_info self{};
-  if (!dladdr(reinterpret_cast<const void *>(&inProcessFactory), &self))
+  std::string path = pluginPath(name);
+  if (path.empty())
     return Status(StatusCode::Internal, "the runtime does not know where it lies");
-  std::string path = (std::filesystem::path(self.dli_fname).parent_path() / ("libdlc_comm_" + name + ".so")).string();
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return Status(StatusCode::InvalidInput, "there is no communicator '" + name + "' here: " + dlerror());

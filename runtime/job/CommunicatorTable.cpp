@@ -61,7 +61,7 @@ std::string CommunicatorTable::engineFor(const std::vector<int> &members) const 
                               [&](int member) { return process(member) == process(members.front()); });
   if (together)
     return "inprocess";
-  return engine_ == "auto" ? "gloo" : engine_;
+  return engine_;
 }
 
 /// The group's name, unlike that of other groups: axes of one name may belong to several meshes, and each axis has a
