@@ -1,11 +1,10 @@
 #include "distributed/Membership.h"
 #include "dlc/frontend/Distributed.h"
 #include "nn/ModuleNode.h"
+#include "record/AgreeOnState.h"
 #include "record/Recording.h"
-#include "record/Transfer.h"
 
-#include <array>
-#include <cstring>
+#include <algorithm>
 
 namespace dlc::distributed::detail {
 
@@ -29,18 +28,6 @@ std::string describe(const std::vector<std::pair<std::string, Tensor>> &state, W
   for (const auto &[name, tensor] : state)
     text += name + " " + trace::str(record::implOf(tensor, where).type) + "\n";
   return text;
-}
-
-/// Differs with all but certainty where the bytes do.
-uint64_t hashOf(const void *data, size_t bytes, uint64_t hash) {
-  const char *from = static_cast<const char *>(data);
-  for (size_t i = 0; i < bytes; i += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, from + i, std::min<size_t>(8, bytes - i));
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-    hash ^= hash >> 32;
-  }
-  return hash;
 }
 
 std::string lineAt(const std::string &text, size_t at) {
@@ -77,29 +64,17 @@ void startDataParallel(const nn::Module &model, Where where) {
   record::cut(where);
   std::vector<std::pair<std::string, Tensor>> state = stateOf(model);
   std::string description = describe(state, where);
-  std::array<uint64_t, 2> own{hashOf(description.data(), description.size(), 1), 2};
-  for (const auto &[name, tensor] : state) {
-    record::HostBytes bytes = record::readOnHost(tensor, where);
-    own[1] = hashOf(bytes.data, static_cast<size_t>(record::implOf(tensor, where).type->bytes), own[1]);
-  }
-  std::vector<int64_t> mine{static_cast<int64_t>(own[0]), static_cast<int64_t>(own[1])};
-  std::vector<std::vector<int64_t>> hashes;
-  for (const Tensor &one : all_gather(tensor(mine, {2}), where))
-    hashes.push_back(one.to_vector<int64_t>());
+  auto hash = static_cast<int64_t>(hashOf(description.data(), static_cast<int64_t>(description.size())));
+  std::vector<Tensor> hashes = all_gather(tensor(std::vector<int64_t>{hash}, {1}), where);
   for (size_t rank = 1; rank < hashes.size(); ++rank)
-    if (hashes[rank][0] != hashes[0][0])
+    if (hashes[rank].to_vector<int64_t>() != hashes[0].to_vector<int64_t>())
       failDifferent(job, static_cast<int>(rank), description, where);
-  std::string differing;
-  for (size_t rank = 1; rank < hashes.size(); ++rank)
-    if (hashes[rank][1] != hashes[0][1])
-      differing += (differing.empty() ? "" : ", ") + std::to_string(rank);
-  if (!differing.empty()) {
-    for (const auto &[name, tensor] : state)
-      broadcast(tensor, 0, where);
-    if (job.rank == 0)
-      record::remark("DataParallel: the state of rank " + differing + " was another; all ranks have rank 0's now",
-                     record::locate(where));
+  std::vector<std::shared_ptr<record::Variable>> variables;
+  for (const auto &[name, tensor] : state) {
+    variables.push_back(record::implOf(tensor, where).storage->variable);
+    variables.back()->agreed = false;
   }
+  record::agreeOnState(variables, where);
   splitBatches();
 }
 

@@ -16,6 +16,9 @@ void together(const record::Job &job, const Start &start, const std::source_loca
 /// An operation that needs values is met in a recorded function: it is traced at every call.
 void needValues(const char *cause, const std::source_location &where);
 
+/// Differs with all but certainty where the bytes do.
+uint64_t hashOf(const void *data, int64_t bytes);
+
 /// From now on batches are split.
 void splitBatches();
 

@@ -1,5 +1,6 @@
 #include "record/Extract.h"
 
+#include "record/AgreeOnState.h"
 #include "record/Job.h"
 
 #include <algorithm>
@@ -311,8 +312,11 @@ std::shared_ptr<const Compiled> compiledFor(const Extracted &graph, const std::s
     for (size_t i = 0; i < numbers.size(); ++i)
       asRuntime[i] = asRuntime[i] || variant->asRuntime[i];
   }
-  auto runnable = trace::compile(toProgram(graph, asRuntime, name), graph.place->session());
+  trace::Program program = toProgram(graph, asRuntime, name);
+  auto runnable = trace::compile(program, graph.place->session());
   check(runnable.status(), line);
+  if (program.members > 1)
+    agreeOnState(graph.variables, line);
   entry.variables = graph.variables;
   entry.variants.push_back(
       std::make_shared<const Compiled>(Compiled{std::move(numbers), std::move(asRuntime), runnable.take()}));

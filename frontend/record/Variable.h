@@ -41,6 +41,8 @@ struct Variable {
   Place *place = &Place::host();
   /// Neither a step nor the host has written since it was filled with `init`.
   bool pristine = true;
+  /// All ranks of the job have been seen to have the same values.
+  bool agreed = false;
   /// Its tensor lives in another place now, in a variable of its own.
   bool moved = false;
   /// Number of its read in the program being extracted.

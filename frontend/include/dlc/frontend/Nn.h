@@ -104,6 +104,10 @@ public:
     /// Without, the batch's statistics are used in evaluation too.
     bool track_running_stats = true;
     DType dtype = f32;
+    /// Under DataParallel: by the statistics of the whole batch. Without, each member's rows are normalized by their
+    /// own, as PyTorch's DistributedDataParallel does, and the running ones follow the first member's; the batch must
+    /// then be a multiple of the members.
+    bool sync = true;
   };
   Tensor forward(Tensor x) override;
   Parameter weight, bias;
@@ -118,6 +122,10 @@ protected:
   BatchNorm(Form form, int64_t features, Options options, Where where);
 
 private:
+  /// By the statistics of x, which the running ones follow.
+  Tensor trained(const Tensor &x, const BatchNormOptions &how, const std::optional<Tensor> &mean,
+                 const std::optional<Tensor> &var);
+  Tensor trainedInBlocks(const Tensor &x, BatchNormOptions how, int64_t blocks);
   Form form;
   int64_t features;
   Options options;
