@@ -71,40 +71,44 @@ void writeLines(int rank, int count) {
     say(all.substr(at, size));
 }
 
-const std::map<std::string, std::function<void(const Rank &rank, const std::string &value)>, std::less<>> actions = {
-    {"exit", [](const Rank &, const std::string &value) { std::_Exit(std::atoi(value.c_str())); }},
-    {"signal", [](const Rank &, const std::string &value) { std::raise(std::atoi(value.c_str())); }},
-    {"hang", [](const Rank &, const std::string &) { pauseForever(); }},
-    {"sleep", [](const Rank &, const std::string &value) { ::usleep(useconds_t(std::atoi(value.c_str())) * 1000); }},
-    {"ignore", [](const Rank &, const std::string &value) { std::signal(std::atoi(value.c_str()), SIG_IGN); }},
-    {"handle", // a signal, by saying so
-     [](const Rank &, const std::string &value) {
-       std::signal(std::atoi(value.c_str()), [](int signal) {
-         char text[] = "got signal 00\n";
-         text[11] = char('0' + signal / 10);
-         text[12] = char('0' + signal % 10);
-         (void)!::write(STDOUT_FILENO, text, sizeof text - 1);
-       });
-     }},
-    {"endon", // a signal, with code 0
-     [](const Rank &, const std::string &value) { std::signal(std::atoi(value.c_str()), [](int) { ::_exit(0); }); }},
-    {"meet", [](const Rank &rank, const std::string &value) { (void)meet(rank, value); }},
-    {"ended", // what the launcher says of another rank
-     [](const Rank &rank, const std::string &value) {
-       std::string key = "generation/" + std::to_string(rank.contract.generation) + "/launcher/" + value;
-       StatusOr<std::string> text = rank.store->get(key, std::chrono::steady_clock::now() + rank.contract.timeout);
-       say("rank " + value + ": " + (text.ok() ? *text : text.status().message()) + "\n");
-     }},
-    {"grandchild", [](const Rank &, const std::string &) { grandchild(false); }},
-    {"daemon", [](const Rank &, const std::string &) { grandchild(true); }},
-    {"print", [](const Rank &, const std::string &value) { say(value); }},
-    {"line", [](const Rank &, const std::string &value) { say(value + "\n"); }},
-    {"error", [](const Rank &, const std::string &value) { std::fprintf(stderr, "%s\n", value.c_str()); }},
-    {"lines",
-     [](const Rank &rank, const std::string &value) { writeLines(rank.contract.rank, std::atoi(value.c_str())); }},
-    {"long",
-     [](const Rank &, const std::string &value) { say(std::string(std::strtoul(value.c_str(), nullptr, 10), 'x')); }},
-};
+int number(const std::string &text) { return int(std::strtol(text.c_str(), nullptr, 10)); }
+
+using Action = std::function<void(const Rank &rank, const std::string &value)>;
+
+std::map<std::string, Action> actionsByName() {
+  return {
+      {"exit", [](const Rank &, const std::string &value) { std::_Exit(number(value)); }},
+      {"signal", [](const Rank &, const std::string &value) { std::raise(number(value)); }},
+      {"hang", [](const Rank &, const std::string &) { pauseForever(); }},
+      {"sleep", [](const Rank &, const std::string &value) { ::usleep(useconds_t(number(value)) * 1000); }},
+      {"ignore", [](const Rank &, const std::string &value) { std::signal(number(value), SIG_IGN); }},
+      {"handle", // a signal, by saying so
+       [](const Rank &, const std::string &value) {
+         std::signal(number(value), [](int signal) {
+           char text[] = "got signal 00\n";
+           text[11] = char('0' + signal / 10);
+           text[12] = char('0' + signal % 10);
+           (void)!::write(STDOUT_FILENO, text, sizeof text - 1);
+         });
+       }},
+      {"endon", // a signal, with code 0
+       [](const Rank &, const std::string &value) { std::signal(number(value), [](int) { ::_exit(0); }); }},
+      {"meet", [](const Rank &rank, const std::string &value) { (void)meet(rank, value); }},
+      {"ended", // what the launcher says of another rank
+       [](const Rank &rank, const std::string &value) {
+         std::string key = "generation/" + std::to_string(rank.contract.generation) + "/launcher/" + value;
+         StatusOr<std::string> text = rank.store->get(key, std::chrono::steady_clock::now() + rank.contract.timeout);
+         say("rank " + value + ": " + (text.ok() ? *text : text.status().message()) + "\n");
+       }},
+      {"grandchild", [](const Rank &, const std::string &) { grandchild(false); }},
+      {"daemon", [](const Rank &, const std::string &) { grandchild(true); }},
+      {"print", [](const Rank &, const std::string &value) { say(value); }},
+      {"line", [](const Rank &, const std::string &value) { say(value + "\n"); }},
+      {"error", [](const Rank &, const std::string &value) { std::fprintf(stderr, "%s\n", value.c_str()); }},
+      {"lines", [](const Rank &rank, const std::string &value) { writeLines(rank.contract.rank, number(value)); }},
+      {"long", [](const Rank &, const std::string &value) { say(std::string(size_t(number(value)), 'x')); }},
+  };
+}
 
 /// Generations have a rank's actions when their number comes behind it: "1@0:exit=3" only in the first.
 bool concerns(std::string_view who, const Contract &contract) {
@@ -123,6 +127,7 @@ int fail(const Status &status) {
 } // namespace
 
 int main(int argc, char **argv) {
+  const std::map<std::string, Action> actions = actionsByName();
   StatusOr<Contract> contract = detectContract(currentEnvironment());
   if (!contract.ok())
     return fail(contract.status());
