@@ -33,7 +33,7 @@ void expectEqualState(const nn::Module &model) {
 }
 
 /// Losses of steps of SGD with momentum on batches of an epoch, two epochs.
-Row losses(Net &model, const TensorDataset &data, bool split, bool jitted) {
+Row losses(Net &model, const TensorDataset &data, bool split, bool jitted, const Device &device = {}) {
   optim::SGD optimizer(model.parameters(), {.lr = 0.1, .momentum = 0.9});
   auto body = [&](Tensor x, Tensor y) {
     optimizer.zero_grad();
@@ -48,7 +48,7 @@ Row losses(Net &model, const TensorDataset &data, bool split, bool jitted) {
     DataLoader loader(data, {.batch_size = 5, .shuffle = true, .seed = 3, .split = split});
     loader.set_epoch(uint64_t(epoch));
     for (auto [x, y] : loader)
-      list.push_back((jitted ? step(x, y) : body(x, y)).item());
+      list.push_back((jitted ? step(x.to(device), y.to(device)) : body(x.to(device), y.to(device))).item());
   }
   return list;
 }
@@ -61,8 +61,10 @@ void expectTheCurveOfOneRank(int64_t ranks, bool jitted, const std::string &devi
     Net alone, model;
     model.load_state_dict(alone.state_dict());
     Row expected = losses(alone, data, false, jitted);
+    Device device(devices.substr(0, devices.find(':')));
+    model.to(device);
     auto parallel = distributed::DataParallel(model);
-    Row found = losses(parallel.module, data, true, jitted);
+    Row found = losses(parallel.module, data, true, jitted, device);
     ASSERT_EQ(found.size(), expected.size());
     for (size_t i = 0; i < found.size(); ++i)
       EXPECT_NEAR(found[i], expected[i], 1e-5 * std::abs(expected[i]) + 1e-7) << "step " << i;
@@ -80,6 +82,8 @@ TEST(DataParallel, TwoRanksTrainAsOneWithoutJit) { expectTheCurveOfOneRank(2, fa
 TEST(DataParallel, FourMembersOfAProcessTrainAsOne) { expectTheCurveOfOneRank(1, true, "cpu:4"); }
 TEST(DataParallel, TwoRanksOfTwoMembersTrainAsOne) { expectTheCurveOfOneRank(2, true, "cpu:2"); }
 TEST(DataParallel, MembersOfAProcessTrainAsOneWithoutJit) { expectTheCurveOfOneRank(1, false, "cpu:2"); }
+
+TEST(DataParallel, TwoRanksTrainAsOneOnSimulatedDevices) { expectTheCurveOfOneRank(2, true, "sim"); }
 
 TEST(DataParallel, EverySampleIsLoadedOnce) {
   asRanks(3, [] {

@@ -15,7 +15,7 @@
 namespace dlc::distributed {
 
 struct InitOptions {
-  /// This process's members: "cpu", "cpu:4" (four on the cpu), "sim:2". Empty: DLC_DEVICES, else one on the cpu.
+  /// This process's members: "cpu", "cpu:4" (four on the cpu), "sim" (sim:0). Empty: DLC_DEVICES, else one on the cpu.
   std::string devices = {};
   /// What carries the collectives: "gloo", "mpi", "shm", "inprocess". Empty: DLC_COMM, else what fits.
   std::string engine = {};
