@@ -56,6 +56,8 @@ namespace record {
 
 const Job *job() { return membership().active ? &membership().known : nullptr; }
 
+int localMembers() { return membership().known.localMembers; }
+
 const Job &requireJob(const char *function, const std::source_location &where) {
   if (!membership().active)
     fail(ErrorKind::Distributed, std::string(function) + ": this process is in no job; call distributed::init() before",

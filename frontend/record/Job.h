@@ -22,6 +22,8 @@ struct Job {
 };
 /// Null outside a job.
 const Job *job();
+/// Of this process, also after it has left the job.
+int localMembers();
 
 /// The elements of a split value in memory of the host, put together from all members: all ranks call this. Kept with
 /// the value.

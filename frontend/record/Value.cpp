@@ -65,7 +65,7 @@ void destroy(Node *node) {
 }
 
 int64_t bytesHere(TypeRef type, LayoutRef layout) {
-  return layout ? trace::memberBytes(type, layout) * job()->localMembers : type->bytes;
+  return layout ? trace::memberBytes(type, layout) * localMembers() : type->bytes;
 }
 
 ValueRef concrete(TypeRef type, std::shared_ptr<Buffer> buffer, LayoutRef layout) {
