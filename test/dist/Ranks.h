@@ -16,7 +16,7 @@ inline void asRanks(int64_t ranks, const std::function<void()> &function, const 
   try {
     distributed::spawn(
         [&](int64_t) {
-          distributed::init({.devices = devices, .timeout = std::chrono::seconds(20)});
+          distributed::init({.devices = devices, .timeout = std::chrono::seconds(100)});
           function();
           if (::testing::Test::HasFailure())
             throw std::runtime_error("expectations failed, see above");
