@@ -3,6 +3,7 @@
 
 #include "dlc/runtime/Device.h"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <random>
@@ -67,6 +68,53 @@ TEST_P(Engine, GoesOnWithoutItsCaller) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_TRUE(work->done());
     EXPECT_TRUE(sameBits(values, reducedOf<float>(Reduce::Sum, 2, 0, 1 << 20, 6)));
+  });
+}
+
+// Each pair of members is a group, and so are all: every member uses four ends at once, in an order of its own.
+TEST_P(Engine, OverlappingGroups) {
+  constexpr int kSize = 4;
+  runRanks(kSize, [&](int rank, runtime::Store &store) {
+    runtime::CommunicatorFactory *factory = *runtime::CommunicatorFactory::open(GetParam());
+    struct Joined {
+      std::vector<int> members;
+      std::unique_ptr<Communicator> end;
+      std::vector<float> values;
+      WorkPtr work;
+    };
+    std::vector<Joined> groups;
+    auto join = [&](const std::string &name, std::vector<int> members) {
+      auto place = std::find(members.begin(), members.end(), rank);
+      if (place == members.end())
+        return;
+      runtime::Group group{name, int(place - members.begin()), {}};
+      for (int m : members)
+        group.members.push_back("rank " + std::to_string(m));
+      auto made = factory->create(store, group, 0, 1, ample(), fixedOrder());
+      ASSERT_TRUE(done(made.status()));
+      groups.push_back({std::move(members), made.take(), {}, {}});
+    };
+    join("all", {0, 1, 2, 3});
+    for (int a = 0; a < kSize; ++a)
+      for (int b = a + 1; b < kSize; ++b)
+        join(std::to_string(a) + std::to_string(b), {a, b});
+    for (uint32_t round = 0; round < 20; ++round) {
+      std::rotate(groups.begin(), groups.begin() + 1 + rank % 2, groups.end());
+      for (Joined &each : groups) {
+        each.values = valuesOf<float>(rank, 20000, round);
+        each.work = each.end->allReduce(op(round), elements(each.values), Reduce::Sum).take();
+      }
+      for (Joined &each : groups) {
+        ASSERT_TRUE(done(each.work->wait(ample())));
+        std::vector<float> expected = valuesOf<float>(each.members[0], 20000, round);
+        if (each.members.size() == kSize)
+          expected = reducedOf<float>(Reduce::Sum, kSize, 0, 20000, round);
+        else
+          for (size_t i = 0; i < expected.size(); ++i)
+            expected[i] += valueOf<float>(each.members[1], int64_t(i), round);
+        EXPECT_TRUE(sameBits(each.values, expected));
+      }
+    }
   });
 }
 
