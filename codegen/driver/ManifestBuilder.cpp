@@ -2,14 +2,13 @@
 
 #include "dlc/ir/Rt.h"
 #include "driver/DeviceStages.h"
+#include "driver/MeshDescription.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 
 namespace dlc::codegen {
-
-namespace {
 
 DType dtypeOf(Type element) {
   if (element.isF64())
@@ -27,6 +26,8 @@ DType dtypeOf(Type element) {
     return DType::I1;
   }
 }
+
+namespace {
 
 TensorType tensorType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
@@ -123,6 +124,7 @@ ImageData buildImageData(ModuleOp module, const Targets &targets) {
     manifest.entries.push_back(
         {program.getSymName().str(), values(program.getArgumentNames(), program.getArgumentTypes()),
          values(program.getResultNames(), program.getResultTypes()), int64_t(program.getPeak())});
+  describeMesh(module, manifest);
   if (auto memory = module->getAttrOfType<DictionaryAttr>("dl.memory"))
     for (NamedAttribute item : memory)
       if (auto bytes = dyn_cast<IntegerAttr>(item.getValue()))

@@ -4,6 +4,7 @@
 #include "dlc/ir/Rt.h"
 #include "dlc/passes/MemoryPlan.h"
 #include "dlc/passes/Pipelines.h"
+#include "dlc/runtime/Abi.h"
 #include "driver/DeviceStages.h"
 #include "gpu/GpuKernels.h"
 #include "host/KernelFunction.h"
@@ -120,6 +121,10 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   pipeline.train = options.train;
   pipeline.memoryLimit = options.memoryLimit;
   pipeline.shareKernels = options.shareKernels;
+  pipeline.mesh = options.mesh;
+  pipeline.dataParallel = options.dataParallel;
+  pipeline.bucketBytes = options.bucketBytes;
+  pipeline.terms = "abi " + std::to_string(DLC_ABI_VERSION) + " buckets " + std::to_string(options.bucketBytes);
   // One plan serves all targets.
   pipeline.workspaceBytes = [&targets, traits = traitsOf(targets.host)](dl::GroupOp group) {
     int64_t bytes = targets.cpu ? workspaceBytes(group, traits) : 0;
@@ -128,8 +133,10 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   passes::buildImportPipeline(manager, pipeline);
   if (stage != Emit::Dl) {
     passes::buildFrontendPipeline(manager);
-    passes::buildFusionPipeline(manager, pipeline);
+    passes::buildPartitionPipeline(manager, pipeline);
   }
+  if (stage != Emit::Dl && stage != Emit::Local)
+    passes::buildFusionPipeline(manager, pipeline);
   if (stage == Emit::Rt)
     passes::buildBackendPipeline(manager, pipeline);
   if (succeeded(manager.run(module)))

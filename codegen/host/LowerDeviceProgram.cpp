@@ -36,34 +36,7 @@ private:
     call(copy.getLoc(), offsetof(DlcApi, copy), {executor, to, from, bytes});
   }
 
-  void call(Location loc, int64_t service, ArrayRef<Value> arguments) {
-    Value callee = loadPointer(loc, api, service);
-    SmallVector<Type> types;
-    for (Value argument : arguments)
-      types.push_back(argument.getType());
-    SmallVector<Value> operands = {callee};
-    llvm::append_range(operands, arguments);
-    Value code = LLVM::CallOp::create(b, loc, LLVM::LLVMFunctionType::get(b.getI32Type(), types), operands).getResult();
-    Value ok = LLVM::ConstantOp::create(b, loc, b.getI32Type(), DLC_OK);
-    Value done = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, code, ok);
-    Block *next = new Block;
-    function.getBody().push_back(next);
-    LLVM::CondBrOp::create(b, loc, done, next, ValueRange(), failed(), ValueRange{code});
-    b.setInsertionPointToStart(next);
-  }
-
-  /// Returns the code it is given.
-  Block *failed() {
-    if (!exit) {
-      OpBuilder::InsertionGuard guard(b);
-      exit = b.createBlock(&function.getBody(), function.getBody().end(), {b.getI32Type()}, {program.getLoc()});
-      LLVM::ReturnOp::create(b, program.getLoc(), exit->getArgument(0));
-    }
-    return exit;
-  }
-
   llvm::function_ref<KernelRange(StringRef)> launches;
-  Block *exit = nullptr;
 };
 
 } // namespace

@@ -97,6 +97,50 @@ void ProgramLowering::lower(Operation *op) {
     return lowerLaunch(launch);
   if (auto copy = dyn_cast<rt::CopyOp>(op))
     return lowerCopy(copy);
+  if (auto start = dyn_cast<rt::CollectiveStartOp>(op)) {
+    Value from = pointerOf(start.getFrom()), to = pointerOf(start.getTo());
+    Value index = indexOf(op->getLoc(), start.getCollectiveAttr());
+    return call(op->getLoc(), offsetof(DlcApi, collectiveStart), {executor, index, from, to});
+  }
+  if (auto wait = dyn_cast<rt::CollectiveWaitOp>(op)) {
+    Value index = indexOf(op->getLoc(), wait.getCollectiveAttr());
+    return call(op->getLoc(), offsetof(DlcApi, collectiveWait), {executor, index});
+  }
   for (Value buffer : op->getResults())
     pointerOf(buffer);
+}
+
+Value ProgramLowering::indexOf(Location loc, FlatSymbolRefAttr collective) {
+  int64_t index = 0;
+  for (auto other : source.getOps<rt::CollectiveOp>()) {
+    if (other.getSymNameAttr() == collective.getAttr())
+      break;
+    ++index;
+  }
+  return LLVM::ConstantOp::create(b, loc, b.getI32Type(), index);
+}
+
+void ProgramLowering::call(Location loc, int64_t service, ArrayRef<Value> arguments) {
+  Value callee = loadPointer(loc, api, service);
+  SmallVector<Type> types;
+  for (Value argument : arguments)
+    types.push_back(argument.getType());
+  SmallVector<Value> operands = {callee};
+  llvm::append_range(operands, arguments);
+  Value code = LLVM::CallOp::create(b, loc, LLVM::LLVMFunctionType::get(b.getI32Type(), types), operands).getResult();
+  Value ok = LLVM::ConstantOp::create(b, loc, b.getI32Type(), DLC_OK);
+  Value done = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, code, ok);
+  Block *next = new Block;
+  function.getBody().push_back(next);
+  LLVM::CondBrOp::create(b, loc, done, next, ValueRange(), failed(), ValueRange{code});
+  b.setInsertionPointToStart(next);
+}
+
+Block *ProgramLowering::failed() {
+  if (!exit) {
+    OpBuilder::InsertionGuard guard(b);
+    exit = b.createBlock(&function.getBody(), function.getBody().end(), {b.getI32Type()}, {program.getLoc()});
+    LLVM::ReturnOp::create(b, program.getLoc(), exit->getArgument(0));
+  }
+  return exit;
 }

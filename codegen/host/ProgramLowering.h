@@ -32,6 +32,9 @@ protected:
   /// before its call, and nobody keeps it.
   void fillTable(rt::LaunchOp launch);
 
+  /// Calls a function of DlcApi, by its offset, and returns from the entry at once what it returns if that is not 0.
+  void call(mlir::Location loc, int64_t service, llvm::ArrayRef<mlir::Value> arguments);
+
   rt::ProgramOp program;
   mlir::ModuleOp source, host;
   mlir::OpBuilder b;
@@ -42,8 +45,12 @@ protected:
 private:
   mlir::Value arenaBase(mlir::Location loc, llvm::StringRef name);
   void lower(mlir::Operation *op);
+  mlir::Value indexOf(mlir::Location loc, mlir::FlatSymbolRefAttr collective);
+  /// Returns the code it is given.
+  mlir::Block *failed();
 
   mlir::Value arenas, arguments, results;
+  mlir::Block *exit = nullptr;
   llvm::StringMap<mlir::Value> bases;
   llvm::DenseMap<mlir::Value, mlir::Value> pointers;
 };

@@ -129,10 +129,13 @@ static LogicalResult verifyParts(GroupOp group) {
 /// A group that is no kernel holds one op, which the runtime acts on.
 static LogicalResult verifySingle(GroupOp group, bool fits, StringRef what) {
   Block &block = group.getBody().front();
-  if (!fits || !llvm::hasNItems(block, 2) || !llvm::equal(block.front().getResults(), block.back().getOperands()))
-    return group.emitOpError("expects a body of one ") << what << " and a dl.yield of its results";
+  if (!fits || !llvm::hasNItems(block, 2) || !llvm::equal(block.front().getOperands(), block.getArguments()) ||
+      !llvm::equal(block.front().getResults(), block.back().getOperands()))
+    return group.emitOpError("expects a body of one ") << what << " of its arguments and a dl.yield of its results";
   return success();
 }
+
+CollectiveOpInterface GroupOp::getCollective() { return cast<CollectiveOpInterface>(getBody().front().front()); }
 
 LogicalResult GroupOp::verify() {
   Block &block = getBody().front();

@@ -50,6 +50,26 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+LogicalResult CollectiveOp::verify() {
+  if (getReduce().has_value() == (getKind() == dl::CollectiveKind::AllGather))
+    return emitOpError("expects reduce() of every kind but all_gather");
+  if (!getElement().isIntOrFloat())
+    return emitOpError("expects an element type of numbers, got ") << getElement();
+  if (getAxes().empty())
+    return emitOpError("expects one or more axes");
+  if (int64_t(getCount()) < 0 || int64_t(getChannel()) < 0)
+    return emitOpError("expects a count and a channel of at least 0");
+  return success();
+}
+
+int64_t CollectiveOp::getFromBytes(int64_t members) {
+  return getCount() * dl::getElementBytes(getElement()) * (getKind() == dl::CollectiveKind::ReduceScatter ? members : 1);
+}
+
+int64_t CollectiveOp::getToBytes(int64_t members) {
+  return getCount() * dl::getElementBytes(getElement()) * (getKind() == dl::CollectiveKind::AllGather ? members : 1);
+}
+
 static LogicalResult verifyIndex(Operation *op, int64_t index, ArrayAttr types) {
   if (index < 0 || index >= int64_t(types.size()))
     return op->emitOpError("expects an index below ") << types.size() << ", got " << index;

@@ -139,8 +139,11 @@ struct GroupWriter {
     }
     Region region;
     Body body{index, &region.emplaceBlock(), {}, {}};
-    for (unsigned node : group.nodes)
-      addOp(body, graph.getNodes()[node].op);
+    if (group.kind == dl::GroupKind::Collective || group.kind == dl::GroupKind::Wait)
+      addExchange(body, first);
+    else
+      for (unsigned node : group.nodes)
+        addOp(body, graph.getNodes()[node].op);
     SmallVector<Value> yielded;
     for (Value value : group.results)
       yielded.push_back(body.local.lookup(value));
@@ -159,6 +162,16 @@ struct GroupWriter {
       if (isa<dl::OwnKernelOpInterface>(graph.getNodes()[node].op))
         return graph.getNodes()[node].op;
     return graph.getNodes()[group.nodes.back()].op;
+  }
+
+  /// An argument for each operand, also for one that is there twice: each has bytes of its own.
+  void addExchange(Body &body, Operation *op) {
+    for (Value operand : op->getOperands())
+      body.inputs.push_back(stored.lookupOrDefault(operand));
+    body.block->addArguments(op->getOperandTypes(),
+                             llvm::map_to_vector(op->getOperands(), [](Value operand) { return operand.getLoc(); }));
+    append(body, *op);
+    body.block->back().setOperands(body.block->getArguments());
   }
 
   void addOp(Body &body, Operation *op) {

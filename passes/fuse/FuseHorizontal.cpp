@@ -2,6 +2,8 @@
 
 #include "dlc/ir/Storage.h"
 #include "dlc/passes/Passes.h"
+#include <map>
+#include <set>
 
 // Before:  %0 = dl.group kind(pointwise) [4] (%a = %p : tensor<4xf32>, %b = %lr : tensor<f32>) -> tensor<4xf32> { … }
 //          %1 = dl.group kind(pointwise) [9] (%a = %q : tensor<9xf32>, %b = %lr : tensor<f32>) -> tensor<9xf32> { … }
@@ -71,10 +73,10 @@ private:
   }
 
   void addReadersOfOld(Value value, dl::GroupOp writer, SmallVectorImpl<Operation *> &list) const {
-    for (Operation *user : value.getUsers()) {
-      if (auto view = dyn_cast<dl::GroupOp>(user); view && isView(view))
-        addReadersOfOld(view.getResult(0), writer, list);
-      else if (auto write = dyn_cast<dl::WriteOp>(user))
+    for (OpOperand &use : value.getUses()) {
+      if (auto view = dyn_cast<dl::GroupOp>(use.getOwner()); view && isView(view))
+        addReadersOfOld(view.getResult(use.getOperandNumber()), writer, list);
+      else if (auto write = dyn_cast<dl::WriteOp>(use.getOwner()))
         if (dl::ReadOp read = reads.lookup(write.getVariableAttr().getAttr()))
           for (dl::GroupOp reader : readersOfBytes(read.getValue()))
             addGroup(reader, writer, list);
@@ -83,6 +85,36 @@ private:
 
   DenseMap<StringAttr, dl::ReadOp> reads;
   DenseMap<StringAttr, dl::WriteOp> writes;
+};
+
+/// Which collectives come before a group. Groups that share a kernel wait for the same ones: an update goes on while
+/// gradients of other buckets are still under way.
+class CollectivesBefore {
+public:
+  explicit CollectivesBefore(Block &block) {
+    DenseMap<Operation *, std::set<unsigned>> before;
+    unsigned count = 0;
+    for (auto group : block.getOps<dl::GroupOp>()) {
+      std::set<unsigned> all;
+      for (Value input : group.getInputs())
+        if (auto known = before.find(input.getDefiningOp()); known != before.end())
+          all.insert(known->second.begin(), known->second.end());
+      if (group.getKind() == dl::GroupKind::Collective)
+        all.insert(count++);
+      if (all.empty())
+        continue;
+      setOf[group] = numbers.try_emplace(all, numbers.size() + 1).first->second;
+      before[group] = std::move(all);
+    }
+  }
+
+  bool any() const { return !setOf.empty(); }
+  /// Number of the group's set, 0 for none.
+  unsigned operator()(dl::GroupOp group) const { return setOf.lookup(group); }
+
+private:
+  std::map<std::set<unsigned>, unsigned> numbers;
+  DenseMap<Operation *, unsigned> setOf;
 };
 
 /// Independent groups, in program order, that are to share a kernel.
@@ -133,17 +165,23 @@ enum class Side { Leading, Trailing };
 
 class HorizontalFusion {
 public:
-  explicit HorizontalFusion(Block &block) : block(block), order(block) {}
+  explicit HorizontalFusion(Block &block) : block(block), order(block), collectives(block) {}
 
   void run(Side side) {
     SmallVector<dl::GroupOp> groups;
     for (auto group : block.getOps<dl::GroupOp>())
       if (sideOf(group) == side && isSmall(group))
         groups.push_back(group);
+    if (collectives.any())
+      llvm::sort(groups, [&](dl::GroupOp a, dl::GroupOp b) {
+        unsigned first = collectives(a), second = collectives(b);
+        return first != second ? first < second : a->isBeforeInBlock(b);
+      });
     Batch batch(order);
     for (dl::GroupOp group : groups) {
+      bool waitsAlike = batch.getParts().empty() || collectives(batch.getParts().front()) == collectives(group);
       // Batches do not overlap, so that no more than one holds memory at a time.
-      if (!batch.hasRoomFor(group, heldBytes(group, side))) {
+      if (!waitsAlike || !batch.hasRoomFor(group, heldBytes(group, side))) {
         merge(batch.getParts(), side);
         batch = Batch(order);
       }
@@ -219,6 +257,7 @@ private:
 
   Block &block;
   GroupOrder order;
+  CollectivesBefore collectives;
 };
 
 struct FuseHorizontalPass : passes::impl::FuseHorizontalPassBase<FuseHorizontalPass> {

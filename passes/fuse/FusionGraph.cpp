@@ -1,5 +1,6 @@
 #include "FusionGraph.h"
 
+#include "dlc/ir/Collective.h"
 #include "dlc/ir/Storage.h"
 #include "mlir/IR/Matchers.h"
 
@@ -55,13 +56,16 @@ static bool isSplat(Value value) {
   return matchPattern(value, m_Constant(&constant)) && constant.isSplat();
 }
 
+/// Members exchange bytes; each such op is a group of its own.
+static bool isExchange(Operation *op) { return isa<dl::CollectiveOpInterface, dl::WaitOp>(op); }
+
 /// Whether the operand has to be in memory.
 static bool readsMemory(OpOperand &operand) {
   Operation *op = operand.getOwner();
   if (auto kernel = dyn_cast<dl::OwnKernelOpInterface>(op))
     return !kernel.acceptsSplat(operand.getOperandNumber()) || !isSplat(operand.get());
   auto map = dyn_cast<dl::IndexMapOpInterface>(op);
-  return isProgramLevel(op) || isa<dl::GroupOp>(op) || (map && map.keepsOrder());
+  return isProgramLevel(op) || isa<dl::GroupOp>(op) || isExchange(op) || (map && map.keepsOrder());
 }
 
 /// Several kernels had better compute the op again from its one large operand than store and read it: that operand is
@@ -127,6 +131,12 @@ void FusionGraph::addReads(Node &node, FusionGroup &group) {
         node.reads.push_back({operand.get(), {}});
   };
   if (isa<dl::GroupOp>(op)) {
+    group.sealed = true;
+    return readWhole();
+  }
+  if (isExchange(op)) {
+    group.kind = isa<dl::WaitOp>(op) ? dl::GroupKind::Wait : dl::GroupKind::Collective;
+    group.domain.clear();
     group.sealed = true;
     return readWhole();
   }
@@ -196,7 +206,7 @@ LogicalResult FusionGraph::addOp(Operation *op) {
     if (!isa<RankedTensorType>(type) || !cast<RankedTensorType>(type).hasStaticShape())
       return op->emitOpError("expects a tensor of static shape, got ") << type;
   if (op->getNumResults() &&
-      (addFree(op) || matchPattern(op, m_Constant()) ||
+      (addFree(op) || matchPattern(op, m_Constant()) || isExchange(op) ||
        isa<dl::GroupOp, dl::OwnKernelOpInterface, dl::ReductionOpInterface, dl::IndexMapOpInterface,
            dl::IndirectIndexOpInterface, dl::ScalarBodyOpInterface>(op)))
     return success();

@@ -1,4 +1,5 @@
 #include "Placement.h"
+#include "UnderWay.h"
 
 #include "dlc/ir/Storage.h"
 #include "dlc/passes/Passes.h"
@@ -17,14 +18,6 @@ using namespace dlc;
 using namespace dlc::passes;
 
 namespace {
-
-bool overlap(dl::SlotAttr a, dl::SlotAttr b) {
-  if (a.getArena() != b.getArena())
-    return false;
-  if (a.getArena() == resultArena || a.getArena() == argumentArena)
-    return a.getOffset() == b.getOffset(); // an index
-  return a.getOffset() < b.getOffset() + b.getBytes() && b.getOffset() < a.getOffset() + a.getBytes();
-}
 
 /// Pulls a result's element from the yielded value back to the arguments, as a kernel does.
 class LaneWalk {
@@ -80,6 +73,10 @@ private:
 /// The value whose bytes are read through views, found from the bodies alone.
 Value bytesOf(Value value) {
   while (auto group = value.getDefiningOp<dl::GroupOp>()) {
+    if (group.getKind() == dl::GroupKind::Wait) {
+      value = group.getInputs()[cast<OpResult>(value).getResultNumber()];
+      continue;
+    }
     auto yield = cast<dl::YieldOp>(group.getBody().front().getTerminator());
     Value inside = yield.getValues()[cast<OpResult>(value).getResultNumber()];
     bool moved = false;
@@ -125,7 +122,7 @@ public:
       if (auto group = dyn_cast<dl::GroupOp>(op))
         if (failed(checkGroup(group, position)))
           return failure();
-    return success();
+    return underWay.checkNone();
   }
 
 private:
@@ -141,9 +138,12 @@ private:
   LogicalResult checkGroup(dl::GroupOp group, int64_t position) {
     if (!group.getSlots())
       return group.emitOpError("expects slots; run dl-plan-memory");
-    if (Value bytes = bytesOf(group.getResult(0)); bytes != group.getResult(0)) {
-      if (slotOf(group.getResult(0)) != slotOf(bytes))
-        return group.emitOpError("expects a view to share its input's slot, got ") << slotOf(group.getResult(0));
+    if (bytesOf(group.getResult(0)) != group.getResult(0)) {
+      for (Value result : group.getResults())
+        if (slotOf(result) != slotOf(bytesOf(result)))
+          return group.emitOpError("expects a view to share its input's slot, got ") << slotOf(result);
+      if (group.getKind() == dl::GroupKind::Wait)
+        underWay.end(group);
       return success();
     }
     live.remove_if([&](auto &entry) { return lastUse.lookup(entry.first) < position; });
@@ -166,6 +166,9 @@ private:
       for (dl::SlotAttr other : ArrayRef(written).drop_front(index + 1))
         if (overlap(slot, other))
           return group.emitOpError("expects results and workspace apart, got ") << slot << " and " << other;
+    SmallVector<dl::SlotAttr> read = llvm::map_to_vector(group.getInputs(), [](Value v) { return slotOf(v); });
+    if (failed(underWay.check(group, read, written)) || (group.isExchange() && failed(start(group, position))))
+      return failure();
     for (Value result : group.getResults()) {
       live[result] = slotOf(result);
       // New values of variables and results of the entry are read by whoever comes after the step.
@@ -174,6 +177,17 @@ private:
       else
         lastUse.try_emplace(result, position);
     }
+    return success();
+  }
+
+  LogicalResult start(dl::GroupOp collective, int64_t position) {
+    FailureOr<SmallVector<dl::SlotAttr>> written = underWay.start(collective);
+    if (failed(written))
+      return failure();
+    for (dl::SlotAttr slot : *written)
+      for (auto &[value, other] : live)
+        if (overlap(slot, other) && lastUse.lookup(value) > position)
+          return error(collective, slot, value, "is needed later");
     return success();
   }
 
@@ -199,7 +213,8 @@ private:
         return error(group, slot, value, "is not its in_place input alone");
       auto from = cast<RankedTensorType>(group.getInputs()[input].getType());
       auto to = cast<RankedTensorType>(group.getResult(result).getType());
-      if (from.getShape() != to.getShape() || LaneWalk(group).readsElsewhere(result, input))
+      bool keepsBytes = group.isExchange() && input == result; // UnderWay checks the rest
+      if (from.getShape() != to.getShape() || (!keepsBytes && LaneWalk(group).readsElsewhere(result, input)))
         return error(group, slot, value, "is read by other lanes");
     }
     return success();
@@ -218,6 +233,7 @@ private:
   llvm::MapVector<Value, dl::SlotAttr> live;
   llvm::MapVector<StringAttr, dl::VariableOp> variables;
   DenseMap<Value, StringAttr> newValues;
+  UnderWay underWay;
 };
 
 struct CheckPlanPass : passes::impl::CheckPlanPassBase<CheckPlanPass> {

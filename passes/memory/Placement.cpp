@@ -1,5 +1,6 @@
 #include "Placement.h"
 
+#include "dlc/ir/Collective.h"
 #include "dlc/ir/Constant.h"
 #include "dlc/ir/Storage.h"
 
@@ -8,6 +9,8 @@ using namespace dlc;
 using namespace dlc::passes;
 
 bool dlc::passes::isView(dl::GroupOp group) {
+  if (group.isExchange())
+    return group.getKind() == dl::GroupKind::Wait;
   if (group.getInputs().size() != 1 || group.getNumResults() != 1)
     return false;
   Block &body = group.getBody().front();
@@ -27,7 +30,7 @@ Value dlc::passes::rootOf(Value value) {
     auto group = value.getDefiningOp<dl::GroupOp>();
     if (!group || !isView(group))
       return value;
-    value = group.getInputs()[0];
+    value = group.getInputs()[cast<OpResult>(value).getResultNumber()];
   }
 }
 
@@ -36,17 +39,54 @@ SmallVector<dl::GroupOp> dlc::passes::readersOfBytes(Value root) {
   SmallVector<Value> open{root};
   while (!open.empty()) {
     Value value = open.pop_back_val();
-    for (Operation *user : value.getUsers()) {
-      auto group = dyn_cast<dl::GroupOp>(user);
+    for (OpOperand &use : value.getUses()) {
+      auto group = dyn_cast<dl::GroupOp>(use.getOwner());
       if (!group)
         continue;
-      if (isView(group))
-        open.push_back(group.getResult(0));
-      else
-        readers.insert(group);
+      if (isView(group)) {
+        open.push_back(group.getResult(use.getOperandNumber()));
+        continue;
+      }
+      readers.insert(group);
+      if (group.isExchange())
+        readers.insert_range(waitsOf(group));
     }
   }
   return llvm::map_to_vector(readers, [](Operation *op) { return cast<dl::GroupOp>(op); });
+}
+
+SmallVector<Value> dlc::passes::rootsReadBy(dl::GroupOp group) {
+  llvm::SmallSetVector<Value, 8> roots;
+  if (group.getKind() == dl::GroupKind::Wait) {
+    for (dl::GroupOp collective : collectivesOf(group))
+      for (Value input : collective.getInputs())
+        roots.insert(rootOf(input));
+  } else if (!isView(group)) {
+    for (Value input : group.getInputs())
+      roots.insert(rootOf(input));
+  }
+  return roots.takeVector();
+}
+
+SmallVector<dl::GroupOp> dlc::passes::waitsOf(dl::GroupOp collective) {
+  llvm::SetVector<dl::GroupOp> waits;
+  for (Operation *user : collective->getUsers())
+    if (auto group = dyn_cast<dl::GroupOp>(user); group && group.getKind() == dl::GroupKind::Wait)
+      waits.insert(group);
+  return waits.takeVector();
+}
+
+SmallVector<dl::GroupOp> dlc::passes::collectivesOf(dl::GroupOp wait) {
+  llvm::SetVector<dl::GroupOp> collectives;
+  for (Value input : wait.getInputs())
+    if (auto group = input.getDefiningOp<dl::GroupOp>(); group && group.getKind() == dl::GroupKind::Collective)
+      collectives.insert(group);
+  return collectives.takeVector();
+}
+
+bool dlc::passes::isInPlaceCollective(dl::GroupOp group) {
+  return group.getKind() == dl::GroupKind::Collective &&
+         group.getCollective().getCollectiveKind() == dl::CollectiveKind::AllReduce;
 }
 
 bool dlc::passes::canTakeOver(dl::GroupOp group, unsigned result, unsigned input) {

@@ -6,7 +6,8 @@
 
 namespace dlc::passes {
 
-/// Whether the group only renames its input's bytes (a reshape): no kernel, no memory.
+/// Whether the group only renames its inputs' bytes, result i those of input i (a reshape, a wait): no kernel, no
+/// memory.
 bool isView(dl::GroupOp group);
 
 /// Whether the group only copies its input.
@@ -15,8 +16,22 @@ bool isCopy(dl::GroupOp group);
 /// The value whose bytes a value shares through views.
 mlir::Value rootOf(mlir::Value value);
 
-/// Groups, none of them a view, that read the bytes of a root; in use order, once each.
+/// Groups that read the bytes of a root; in use order, once each. None is a view, but for the waits of collectives that
+/// read them: bytes are in use until then.
 llvm::SmallVector<dl::GroupOp> readersOfBytes(mlir::Value root);
+
+/// The roots whose bytes the group reads, as readersOfBytes counts it; once each.
+llvm::SmallVector<mlir::Value> rootsReadBy(dl::GroupOp group);
+
+/// The groups of kind wait that read results of a group of kind collective; once each.
+llvm::SmallVector<dl::GroupOp> waitsOf(dl::GroupOp collective);
+
+/// The groups of kind collective whose results a group of kind wait reads; once each.
+llvm::SmallVector<dl::GroupOp> collectivesOf(dl::GroupOp wait);
+
+/// Whether the group is a collective that leaves its results in its operands' bytes (an all_reduce), which then lie one
+/// behind the other.
+bool isInPlaceCollective(dl::GroupOp group);
 
 /// Whether a result may be written over an input that dies: equal shape and element size, and each element is read only
 /// by the lane that writes it, or by a reduction of that lane's row.

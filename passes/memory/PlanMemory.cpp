@@ -38,6 +38,8 @@ public:
   void explain(InFlightDiagnostic &error) const;
 
 private:
+  /// One interval for all operands of an in-place collective, one behind the other, where its results stay.
+  void planBucket(dl::GroupOp collective);
   void planGroup(dl::GroupOp group, int64_t position);
   void placeResult(OpResult result, int64_t position, SmallVectorImpl<int64_t> &inPlace);
   std::optional<unsigned> findDyingInput(OpResult result, int64_t position, ArrayRef<int64_t> taken) const;
@@ -51,6 +53,11 @@ private:
   const WorkspaceBytes &workspaceOf;
   DenseMap<Operation *, int64_t> positions;
   DenseMap<Value, unsigned> buffers; // of roots in the activation arena
+  struct Piece {
+    unsigned buffer;
+    int64_t offset;
+  };
+  DenseMap<Value, Piece> pieces; // of roots that share a buffer with others
   DenseMap<Operation *, unsigned> workspaces;
   std::vector<Interval> intervals;
   std::vector<Operation *> owners;
@@ -60,7 +67,26 @@ int64_t EntryPlanner::lastUse(Value root) const {
   int64_t last = positions.lookup(root.getDefiningOp());
   for (dl::GroupOp reader : readersOfBytes(root))
     last = std::max(last, positions.lookup(reader));
+  if (auto group = root.getDefiningOp<dl::GroupOp>(); group && group.isExchange()) // written until the wait
+    for (dl::GroupOp wait : waitsOf(group))
+      last = std::max(last, positions.lookup(wait));
   return last;
+}
+
+void EntryPlanner::planBucket(dl::GroupOp collective) {
+  int64_t bytes = 0, start = positions.lookup(collective), end = start;
+  unsigned buffer = intervals.size();
+  for (auto [operand, result] : llvm::zip(collective.getInputs(), collective.getResults())) {
+    Value root = rootOf(operand);
+    bytes = llvm::alignTo(bytes, dl::slotAlignment);
+    pieces[root] = pieces[result] = {buffer, bytes};
+    bytes += dl::getStorageBytes(operand.getType());
+    start = std::min(start, positions.lookup(root.getDefiningOp()));
+    end = std::max({end, lastUse(root), lastUse(result)});
+  }
+  addBuffer(bytes, start, end, collective);
+  auto inPlace = llvm::to_vector(llvm::seq<int64_t>(0, collective.getNumResults()));
+  collective.setInPlace(inPlace);
 }
 
 unsigned EntryPlanner::addBuffer(int64_t bytes, int64_t start, int64_t end, Operation *owner) {
@@ -92,6 +118,8 @@ void EntryPlanner::placeResult(OpResult result, int64_t position, SmallVectorImp
         inPlace[result.getResultNumber()] = index;
     return;
   }
+  if (pieces.contains(result))
+    return;
   if (std::optional<unsigned> input = findDyingInput(result, position, inPlace)) {
     inPlace[result.getResultNumber()] = *input;
     unsigned buffer = buffers.lookup(rootOf(group.getInputs()[*input]));
@@ -103,19 +131,21 @@ void EntryPlanner::placeResult(OpResult result, int64_t position, SmallVectorImp
 }
 
 void EntryPlanner::planGroup(dl::GroupOp group, int64_t position) {
+  if (isInPlaceCollective(group))
+    return;
   SmallVector<int64_t> inPlace(group.getNumResults(), -1);
   for (OpResult result : group->getOpResults())
     placeResult(result, position, inPlace);
   if (llvm::any_of(inPlace, [](int64_t input) { return input >= 0; }))
     group.setInPlace(inPlace);
-  if (int64_t bytes = isCopy(group) ? 0 : workspaceOf(group))
+  if (int64_t bytes = isCopy(group) || group.isExchange() ? 0 : workspaceOf(group))
     workspaces[group] = addBuffer(bytes, position, position, group);
 }
 
 void EntryPlanner::setSlots(const Packing &packing) {
   MLIRContext *context = function.getContext();
-  auto activation = [&](unsigned buffer, int64_t bytes) {
-    return dl::SlotAttr::get(context, activationArena, packing.offsets[buffer], bytes);
+  auto activation = [&](unsigned buffer, int64_t bytes, int64_t offset = 0) {
+    return dl::SlotAttr::get(context, activationArena, packing.offsets[buffer] + offset, bytes);
   };
   for (dl::GroupOp group : groups) {
     SmallVector<Attribute> slots;
@@ -123,6 +153,8 @@ void EntryPlanner::setSlots(const Packing &packing) {
       Value root = rootOf(result);
       if (auto slot = fixed.lookup(root))
         slots.push_back(slot);
+      else if (auto piece = pieces.find(root); piece != pieces.end())
+        slots.push_back(activation(piece->second.buffer, dl::getStorageBytes(result.getType()), piece->second.offset));
       else if (auto buffer = buffers.find(root); buffer != buffers.end())
         slots.push_back(activation(buffer->second, dl::getStorageBytes(result.getType())));
       else
@@ -137,6 +169,9 @@ void EntryPlanner::setSlots(const Packing &packing) {
 EntryMemory EntryPlanner::plan() {
   for (auto [position, group] : llvm::enumerate(groups))
     positions[group] = position;
+  for (dl::GroupOp group : groups)
+    if (isInPlaceCollective(group))
+      planBucket(group);
   for (auto [position, group] : llvm::enumerate(groups))
     if (!isView(group))
       planGroup(group, position);

@@ -1,3 +1,4 @@
+#include "CollectiveOrder.h"
 #include "Placement.h"
 
 #include "dlc/ir/Constant.h"
@@ -24,6 +25,11 @@ public:
   FixedSlots takeSlots() { return std::move(slots); }
 
 private:
+  /// Gives each operand of an in-place collective bytes of its own.
+  void reserveOperands();
+  void reserve(OpOperand &operand);
+  /// Whoever else reads such an operand does so before the collective starts, or the collective takes a copy.
+  void orderBeforeCollectives();
   LogicalResult placeWrite(dl::WriteOp write);
   void placeResult(Operation *terminator, unsigned index);
   /// Whether `value`'s root is a group's result no one has claimed yet.
@@ -32,6 +38,7 @@ private:
   bool claim(Value root, StringAttr variable, dl::SlotAttr slot);
   bool canPrecede(ArrayRef<dl::GroupOp> readers, dl::GroupOp writer) const;
   Value addCopy(Value value, Location location);
+  Value addCopyBefore(Operation *position, Value value, Location location);
   /// A copy reads `value`: before the group that overwrites it, if it lies in a variable.
   bool orderBeforeOverwrite(Value value, dl::GroupOp copy);
   SmallVector<Operation *> successorsOf(Operation *op) const;
@@ -42,6 +49,7 @@ private:
   DenseMap<StringAttr, dl::ReadOp> reads;
   DenseMap<StringAttr, dl::GroupOp> writers;             // of the variables placed so far
   DenseMap<Operation *, SmallVector<Operation *>> later; // beyond uses: readers of old values -> writer
+  llvm::SetVector<Value> reserved;                       // roots that collectives change in place
   FixedSlots slots;
 };
 
@@ -67,7 +75,8 @@ bool StatePlacer::canPrecede(ArrayRef<dl::GroupOp> readers, dl::GroupOp writer) 
 
 bool StatePlacer::isClaimable(Value value) const {
   Value root = rootOf(value);
-  return root.getDefiningOp<dl::GroupOp>() && !slots.contains(root);
+  auto group = root.getDefiningOp<dl::GroupOp>();
+  return group && !isInPlaceCollective(group) && !slots.contains(root) && !reserved.contains(root);
 }
 
 bool StatePlacer::claim(Value root, StringAttr variable, dl::SlotAttr slot) {
@@ -99,14 +108,17 @@ bool StatePlacer::claim(Value root, StringAttr variable, dl::SlotAttr slot) {
 }
 
 Value StatePlacer::addCopy(Value value, Location location) {
-  OpBuilder builder(block.getParentOp()->getContext());
   Operation *position = block.getTerminator();
   for (Operation &op : block)
     if (isa<dl::WriteOp>(op)) {
       position = &op;
       break;
     }
-  builder.setInsertionPoint(position);
+  return addCopyBefore(position, value, location);
+}
+
+Value StatePlacer::addCopyBefore(Operation *position, Value value, Location location) {
+  OpBuilder builder(position);
   auto type = cast<RankedTensorType>(value.getType());
   auto copy = dl::GroupOp::create(builder, location, TypeRange(type), value, dl::GroupKind::Pointwise, type.getShape(),
                                   ArrayAttr(), DenseI64ArrayAttr(), dl::SlotAttr());
@@ -125,6 +137,46 @@ bool StatePlacer::orderBeforeOverwrite(Value value, dl::GroupOp copy) {
     return false;
   later[copy].push_back(writer);
   return true;
+}
+
+void StatePlacer::reserveOperands() {
+  for (auto group : llvm::make_early_inc_range(block.getOps<dl::GroupOp>()))
+    if (isInPlaceCollective(group))
+      for (OpOperand &operand : group->getOpOperands())
+        reserve(operand);
+}
+
+void StatePlacer::reserve(OpOperand &operand) {
+  Value root = rootOf(operand.get());
+  auto producer = root.getDefiningOp<dl::GroupOp>();
+  if (!producer || producer.isExchange() || reserved.contains(root)) {
+    operand.set(addCopyBefore(operand.getOwner(), operand.get(), operand.getOwner()->getLoc()));
+    root = operand.get();
+  }
+  reserved.insert(root);
+}
+
+void StatePlacer::orderBeforeCollectives() {
+  for (auto collective : llvm::make_early_inc_range(block.getOps<dl::GroupOp>())) {
+    if (!isInPlaceCollective(collective))
+      continue;
+    for (OpOperand &operand : collective->getOpOperands()) {
+      SmallVector<dl::GroupOp> others = readersOfBytes(rootOf(operand.get()));
+      llvm::erase_if(others, [&](dl::GroupOp reader) {
+        return reader == collective || llvm::is_contained(waitsOf(collective), reader);
+      });
+      if (others.empty())
+        continue;
+      if (!canPrecede(others, collective)) {
+        reserved.remove(rootOf(operand.get()));
+        operand.set(addCopyBefore(collective, operand.get(), collective.getLoc()));
+        reserved.insert(operand.get());
+        continue;
+      }
+      for (dl::GroupOp reader : others)
+        later[reader].push_back(collective);
+    }
+  }
 }
 
 LogicalResult StatePlacer::placeWrite(dl::WriteOp write) {
@@ -169,11 +221,13 @@ void StatePlacer::placeResult(Operation *terminator, unsigned index) {
 }
 
 LogicalResult StatePlacer::place() {
+  reserveOperands();
   for (auto write : llvm::make_early_inc_range(block.getOps<dl::WriteOp>()))
     if (failed(placeWrite(write)))
       return failure();
   for (unsigned index = 0; index < block.getTerminator()->getNumOperands(); ++index)
     placeResult(block.getTerminator(), index);
+  orderBeforeCollectives();
   return success();
 }
 
@@ -213,21 +267,16 @@ void StatePlacer::schedule() {
     if (!waiting.lookup(group))
       ready.push_back(index);
   }
+  CollectiveOrder collectives(groups, [this](dl::GroupOp group) { return successorsOf(group); });
+  // What frees as much as it takes, give or take a scalar, runs at once; else the program keeps its order.
+  auto takesNoMemory = [&](dl::GroupOp group) { return growth(group, remaining) <= dl::slotAlignment; };
   Operation *position = groups.empty() ? nullptr : groups.back()->getNextNode();
   while (!ready.empty()) {
-    // What frees as much as it takes, give or take a scalar, runs at once; else the program keeps its order.
-    auto next =
-        llvm::find_if(ready, [&](unsigned index) { return growth(groups[index], remaining) <= dl::slotAlignment; });
-    if (next == ready.end())
-      next = ready.begin();
+    auto next = collectives.choose(ready, takesNoMemory);
     dl::GroupOp group = groups[*next];
     ready.erase(next);
     group->moveBefore(position);
-    llvm::SmallSetVector<Value, 8> roots;
-    if (!isView(group))
-      for (Value input : group.getInputs())
-        roots.insert(rootOf(input));
-    for (Value root : roots)
+    for (Value root : rootsReadBy(group))
       if (auto found = remaining.find(root); found != remaining.end())
         --found->second;
     for (Operation *successor : successorsOf(group))

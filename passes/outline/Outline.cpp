@@ -1,4 +1,5 @@
 #include "memory/Placement.h"
+#include "outline/CollectivePool.h"
 
 #include "dlc/ir/Constant.h"
 #include "dlc/ir/Rt.h"
@@ -91,7 +92,8 @@ private:
 /// Writes the program of one entry.
 class ProgramWriter {
 public:
-  ProgramWriter(KernelPool &kernels, OpBuilder &builder) : kernels(kernels), builder(builder) {}
+  ProgramWriter(KernelPool &kernels, CollectivePool &collectives, OpBuilder &builder)
+      : kernels(kernels), collectives(collectives), builder(builder) {}
 
   void write(func::FuncOp function, int64_t peak) {
     auto [argumentNames, resultNames] = namesOf(function);
@@ -99,8 +101,11 @@ public:
                                          builder.getTypeArrayAttr(function.getArgumentTypes()), resultNames,
                                          builder.getTypeArrayAttr(function.getResultTypes()), peak);
     block = &program.getBody().emplaceBlock();
+    collectives.keepShardings(function, program);
     for (auto group : function.getOps<dl::GroupOp>())
-      if (!isView(group))
+      if (group.isExchange())
+        writeExchange(group);
+      else if (!isView(group))
         writeGroup(group);
     atEnd();
     rt::ReturnOp::create(builder, function.getLoc());
@@ -152,9 +157,33 @@ private:
       rt::CopyOp::create(builder, group.getLoc(), reads[0], writes[0], bytes);
   }
 
+  void writeExchange(dl::GroupOp group) {
+    if (group.getKind() == dl::GroupKind::Wait) {
+      for (dl::GroupOp collective : collectivesOf(group))
+        writeWait(collective);
+      return;
+    }
+    Value from = bufferOf(CollectivePool::wholeOf(group.getInputs()), group.getLoc());
+    Value to = bufferOf(CollectivePool::wholeOf(group.getResults()), group.getLoc());
+    atEnd();
+    FlatSymbolRefAttr name = collectives.add(group, cast<rt::ProgramOp>(block->getParentOp()));
+    started[group] = name;
+    rt::CollectiveStartOp::create(builder, group.getLoc(), name, from, to);
+    if (waitsOf(group).empty())
+      writeWait(group);
+  }
+
+  void writeWait(dl::GroupOp collective) {
+    atEnd();
+    if (FlatSymbolRefAttr name = std::exchange(started[collective], {}))
+      rt::CollectiveWaitOp::create(builder, collective.getLoc(), name);
+  }
+
   KernelPool &kernels;
+  CollectivePool &collectives;
   OpBuilder &builder;
   Block *block = nullptr;
+  DenseMap<Operation *, FlatSymbolRefAttr> started; ///< and not waited for
   DenseMap<dl::SlotAttr, Value> buffers;
 };
 
@@ -174,9 +203,10 @@ struct OutlinePass : passes::impl::OutlinePassBase<OutlinePass> {
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     writeArenas(builder);
     KernelPool kernels(module);
+    CollectivePool collectives(module);
     for (func::FuncOp function : functions) {
       builder.setInsertionPointToEnd(module.getBody());
-      ProgramWriter(kernels, builder).write(function, peakOf(function.getName()));
+      ProgramWriter(kernels, collectives, builder).write(function, peakOf(function.getName()));
       function.erase();
     }
   }

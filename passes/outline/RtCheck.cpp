@@ -1,3 +1,4 @@
+#include "dlc/ir/Collective.h"
 #include "dlc/ir/Rt.h"
 #include "dlc/ir/Storage.h"
 #include "dlc/passes/Passes.h"
@@ -47,6 +48,20 @@ public:
     }
   }
 
+  /// As `covers`, but for what lies between a piece and the next multiple of the alignment.
+  bool coversPieces(int64_t begin, int64_t end) const {
+    while (begin < end) {
+      auto it = ranges.upper_bound(begin);
+      if (it != ranges.begin() && std::prev(it)->second > begin)
+        begin = std::prev(it)->second;
+      else if (int64_t next = llvm::alignTo(begin, dl::slotAlignment); next != begin)
+        begin = next;
+      else
+        return false;
+    }
+    return true;
+  }
+
   bool covers(int64_t begin, int64_t end) const {
     while (begin < end) {
       auto it = ranges.upper_bound(begin);
@@ -83,9 +98,15 @@ public:
         checked = checkLaunch(launch);
       else if (auto copy = dyn_cast<rt::CopyOp>(op))
         checked = checkCopy(copy);
+      else if (auto start = dyn_cast<rt::CollectiveStartOp>(op))
+        checked = checkStart(start);
+      else if (auto wait = dyn_cast<rt::CollectiveWaitOp>(op))
+        checked = checkWait(wait);
       if (failed(checked))
         return failure();
     }
+    for (Exchange &exchange : underWay)
+      return exchange.start.emitOpError("expects a wait behind it in the same block");
     for (auto [index, type] : llvm::enumerate(program.getResultTypes()))
       if (!defined["result " + std::to_string(index)].covers(0, dl::getStorageBytes(cast<TypeAttr>(type).getValue())))
         return program.emitOpError("expects every result to be written, but result ") << index << " is not";
@@ -116,6 +137,9 @@ private:
 
   LogicalResult checkRead(Operation *op, Value buffer) {
     Range range = rangeOf(buffer);
+    for (const Exchange &exchange : underWay)
+      if (range.overlaps(exchange.to))
+        return touches(op, range, exchange);
     if (!defined[range.memory].covers(range.begin, range.end))
       return op->emitOpError("expects to read written bytes, got ")
              << range.memory << " [" << range.begin << ", " << range.end << "), not all of which are";
@@ -124,6 +148,9 @@ private:
 
   LogicalResult checkWrite(Operation *op, Value buffer) {
     Range range = rangeOf(buffer);
+    for (const Exchange &exchange : underWay)
+      if (range.overlaps(exchange.from) || range.overlaps(exchange.to))
+        return touches(op, range, exchange);
     auto arena = symbols.lookup<rt::ArenaOp>(range.memory);
     if (buffer.getDefiningOp<rt::ArgumentOp>() || (arena && arena.getArenaClass() == rt::ArenaClass::Constant))
       return op->emitOpError("expects not to write ") << range.memory;
@@ -195,10 +222,60 @@ private:
     return success(succeeded(checkRead(copy, copy.getFrom())) && succeeded(checkWrite(copy, copy.getTo())));
   }
 
+  /// A collective that was started and not waited for.
+  struct Exchange {
+    rt::CollectiveStartOp start;
+    Range from, to;
+  };
+
+  static LogicalResult touches(Operation *op, const Range &range, Exchange exchange) {
+    return op->emitOpError("expects not to touch ")
+           << range.memory << " [" << range.begin << ", " << range.end << ") between the start and the wait of "
+           << exchange.start.getCollectiveAttr();
+  }
+
+  LogicalResult checkStart(rt::CollectiveStartOp start) {
+    auto collective = symbols.lookup<rt::CollectiveOp>(start.getCollective());
+    if (!collective)
+      return start.emitOpError("expects a collective, got ") << start.getCollectiveAttr() << ", which is none";
+    dl::MeshOp mesh = dl::MeshOp::find(module);
+    int64_t members = mesh ? mesh.size(collective.getAxes()) : 0;
+    if (!members)
+      return collective.emitOpError("expects a dl.mesh with the axes ") << collective.getAxes();
+    if (!started.insert(collective).second)
+      return start.emitOpError("expects to be the only start of ") << start.getCollectiveAttr();
+    Range from = rangeOf(start.getFrom()), to = rangeOf(start.getTo());
+    if (from.end - from.begin != collective.getFromBytes(members) ||
+        to.end - to.begin != collective.getToBytes(members))
+      return start.emitOpError("expects buffers of ")
+             << collective.getFromBytes(members) << " and " << collective.getToBytes(members) << " bytes, got "
+             << from.end - from.begin << " and " << to.end - to.begin;
+    bool inPlace = collective.getKind() == dl::CollectiveKind::AllReduce;
+    if (inPlace ? !(from == to) : from.overlaps(to))
+      return start.emitOpError(inPlace ? "expects one buffer" : "expects buffers that do not overlap");
+    if (inPlace ? !defined[from.memory].coversPieces(from.begin, from.end) : failed(checkRead(start, start.getFrom())))
+      return start.emitOpError("expects to read written bytes");
+    if (failed(checkWrite(start, start.getTo())))
+      return failure();
+    underWay.push_back({start, from, to});
+    return success();
+  }
+
+  LogicalResult checkWait(rt::CollectiveWaitOp wait) {
+    auto ended = llvm::find_if(
+        underWay, [&](Exchange &exchange) { return exchange.start.getCollectiveAttr() == wait.getCollectiveAttr(); });
+    if (ended == underWay.end())
+      return wait.emitOpError("expects a start of ") << wait.getCollectiveAttr() << " in front of it";
+    underWay.erase(ended);
+    return success();
+  }
+
   rt::ProgramOp program;
   ModuleOp module;
   SymbolTable symbols;
   llvm::StringMap<Defined> defined;
+  SmallVector<Exchange> underWay;
+  DenseSet<Operation *> started;
 };
 
 struct RtCheckPass : passes::impl::RtCheckPassBase<RtCheckPass> {

@@ -108,7 +108,7 @@ func.func @scattered(%x: tensor<4x3xf32>) {
 // -----
 
 func.func @collective_group(%x: tensor<4xf32>) {
-  // expected-error@+1 {{'dl.group' op expects a body of one collective and a dl.yield of its results}}
+  // expected-error@+1 {{'dl.group' op expects a body of one collective of its arguments and a dl.yield of its results}}
   %r = dl.group kind(collective) [4] (%a = %x : tensor<4xf32>) -> (tensor<4xf32>) {
     %0 = dl.neg %a : tensor<4xf32>
     dl.yield %0 : tensor<4xf32>

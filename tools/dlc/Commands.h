@@ -16,6 +16,8 @@ struct CompileArguments {
   std::string module;
   std::string output;
   std::string emit = "so"; ///< one of emitStages()
+  std::string mesh;        ///< "data=4,model=2", or empty
+  double bucketMegabytes = 0;
   codegen::CompileOptions options;
 };
 

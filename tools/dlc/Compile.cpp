@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -33,24 +35,35 @@ Status writeText(const std::string &path, const std::string &text) {
   return file ? Status() : Status(StatusCode::InvalidInput, path + ": cannot be written");
 }
 
-constexpr std::pair<const char *, codegen::Emit> kStages[] = {{"dl", codegen::Emit::Dl},
-                                                              {"fused", codegen::Emit::Fused},
-                                                              {"rt", codegen::Emit::Rt},
-                                                              {"llvm", codegen::Emit::Llvm},
-                                                              {"asm", codegen::Emit::Asm},
-                                                              {"obj", codegen::Emit::Obj},
-                                                              {"gpu", codegen::Emit::Gpu},
-                                                              {"nvvm", codegen::Emit::Nvvm},
-                                                              {"ptx", codegen::Emit::Ptx},
-                                                              {"cubin", codegen::Emit::Cubin},
-                                                              {"kernel-report", codegen::Emit::KernelReport},
-                                                              {"so", codegen::Emit::So}};
+constexpr std::pair<const char *, codegen::Emit> kStages[] = {
+    {"dl", codegen::Emit::Dl},   {"local", codegen::Emit::Local}, {"fused", codegen::Emit::Fused},
+    {"rt", codegen::Emit::Rt},   {"llvm", codegen::Emit::Llvm},   {"asm", codegen::Emit::Asm},
+    {"obj", codegen::Emit::Obj}, {"gpu", codegen::Emit::Gpu},     {"nvvm", codegen::Emit::Nvvm},
+    {"ptx", codegen::Emit::Ptx}, {"cubin", codegen::Emit::Cubin}, {"kernel-report", codegen::Emit::KernelReport},
+    {"so", codegen::Emit::So}};
 
 codegen::Emit stageOf(const std::string &name) {
   for (auto [stage, value] : kStages)
     if (name == stage)
       return value;
   return codegen::Emit::So;
+}
+
+/// "data=4,model=2".
+Status readMesh(const std::string &text, std::vector<std::pair<std::string, int64_t>> &mesh) {
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string axis = text.substr(begin, end - begin);
+    size_t equals = axis.find('=');
+    int64_t size = 0;
+    const char *last = axis.data() + axis.size();
+    auto [rest, error] = std::from_chars(equals == std::string::npos ? last : axis.data() + equals + 1, last, size);
+    if (equals == 0 || error != std::errc() || rest != last || size < 1)
+      return {StatusCode::InvalidInput, "--mesh: expected axis=members, got '" + axis + "'"};
+    mesh.emplace_back(axis.substr(0, equals), size);
+    begin = end + 1;
+  }
+  return {};
 }
 
 } // namespace
@@ -67,6 +80,9 @@ Status compile(const CompileArguments &arguments) {
   if (!text.ok())
     return text.status();
   codegen::CompileOptions options = arguments.options;
+  if (Status status = readMesh(arguments.mesh, options.mesh); !status.ok())
+    return status;
+  options.bucketBytes = int64_t(arguments.bucketMegabytes * 1e6);
   options.print = [](std::string_view pass, std::string_view module) {
     fmt::print(stderr, "// -----// after {} //----- //\n{}\n", pass, module);
   };

@@ -12,7 +12,9 @@ namespace {
 std::string signature(const std::vector<ValueInfo> &values) {
   std::string text;
   for (const ValueInfo &value : values)
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", value.name, value.type.str());
+    text += fmt::format(
+        "{}{}: {}{}", text.empty() ? "" : ", ", value.name, value.type.str(),
+        value.sharding ? fmt::format(" of {}", TensorType{value.type.dtype, value.sharding->shape}.str()) : "");
   return text;
 }
 
@@ -44,6 +46,52 @@ void printKernels(const Manifest &manifest) {
                manifest.place(uint64_t(kernel.site)));
 }
 
+/// "data 4 x model 2".
+std::string meshText(const MeshInfo &mesh) {
+  std::string text;
+  for (const MeshInfo::Axis &axis : mesh.axes)
+    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", axis.name, axis.size);
+  return text;
+}
+
+/// "fc1.weight … fc3.bias", both ends of a long list.
+std::string tensorsText(const std::vector<std::string> &tensors) {
+  constexpr size_t kMost = 4;
+  if (tensors.size() <= kMost)
+    return fmt::format("{}", fmt::join(tensors, ", "));
+  return fmt::format("{} … {} ({} tensors)", tensors.front(), tensors.back(), tensors.size());
+}
+
+/// "all_reduce sum(data)".
+std::string collectiveText(const CollectiveInfo &info) {
+  std::string reduce = info.kind == CollectiveKind::AllGather ? "" : std::string(name(info.reduce));
+  return fmt::format("{} {}({})", name(info.kind), reduce, fmt::join(info.axes, ", "));
+}
+
+/// Of each collective: bytes, channel, after how many launches of the entry it starts and is waited for. Buckets of
+/// gradients, channel 0, are numbered in the order of their starts.
+void printMesh(const Manifest &manifest) {
+  if (manifest.mesh.axes.empty())
+    return;
+  fmt::print("\nmesh: {}, {} members\n", meshText(manifest.mesh), manifest.mesh.size());
+  if (manifest.fingerprint)
+    fmt::print("program {}  sequence {}\n", manifest.fingerprint->program.substr(0, 16),
+               manifest.fingerprint->sequence.substr(0, 16));
+  if (!manifest.collectives.empty())
+    fmt::print("\ncollectives\n");
+  int buckets = 0;
+  for (size_t i = 0; i < manifest.collectives.size(); ++i) {
+    const CollectiveInfo &info = manifest.collectives[i];
+    const EntryInfo &entry = manifest.entries[size_t(info.entry)];
+    bool isBucket = info.channel == 0;
+    fmt::print(
+        "  #{:<3} {:<22} {:>12} bytes {}  channel {}  ready after launch {} of {}, waited for after {}  {}{}  {}\n", i,
+        collectiveText(info), info.count * byteSize(info.dtype), name(info.dtype), info.channel, info.start,
+        entry.launches, info.wait, isBucket ? fmt::format("bucket {}: ", buckets++) : "", tensorsText(info.tensors),
+        manifest.place(uint64_t(info.site)));
+  }
+}
+
 } // namespace
 
 Status inspect(const InspectArguments &arguments) {
@@ -66,6 +114,7 @@ Status inspect(const InspectArguments &arguments) {
   for (const VariableInfo &variable : manifest->variables)
     fmt::print("  {:<{}}  {:<16}  {:<18} {}\n", variable.name, width, variable.role, variable.type.str(),
                initial(variable.init));
+  printMesh(*manifest);
   printKernels(*manifest);
   fmt::print("\nmemory, bytes\n");
   int64_t total = 0;

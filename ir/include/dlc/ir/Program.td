@@ -78,6 +78,12 @@ def Dl_GroupOp : Dl_ProgramOp<"group", [Pure, IsolatedFromAbove, SingleBlock]> {
                        OptionalAttr<Dl_SlotAttr>:$workspace);
   let results = (outs Variadic<Dl_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    /// Whether it is no kernel: of kind collective or wait.
+    bool isExchange() { return getKind() == GroupKind::Collective || getKind() == GroupKind::Wait; }
+    /// The op in a group of kind collective.
+    CollectiveOpInterface getCollective();
+  }];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

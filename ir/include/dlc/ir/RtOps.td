@@ -1,6 +1,7 @@
 #ifndef DLC_IR_RTOPS
 #define DLC_IR_RTOPS
 
+include "dlc/ir/DlAttrs.td"
 include "dlc/ir/RtBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -50,6 +51,28 @@ def Rt_ProgramOp : Rt_Op<"program", [Symbol, IsolatedFromAbove, HasParent<"::mli
   let hasVerifier = 1;
 }
 
+def Rt_CollectiveOp : Rt_Op<"collective", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "An exchange of bytes between the members that differ along the axes only";
+  let description = [{
+    The order in the module is the index in the manifest. `count`: elements of all of an all_reduce (what lies between its
+    tensors included), of one member's part of an all_gather and a reduce_scatter. Collectives of a channel follow each
+    other, those of different ones may overlap. `tensors` names what travels, for reports.
+    ```mlir
+    rt.collective @c0 kind(all_reduce) reduce(sum) axes(["data"]) element(f32) count(401408) channel(0) tensors(["fc1.weight"])
+    ```}];
+  let arguments = (ins SymbolNameAttr:$sym_name, Dl_CollectiveKindAttr:$kind, OptionalAttr<Dl_ReduceKindAttr>:$reduce,
+                       StrArrayAttr:$axes, TypeAttr:$element, I64Attr:$count, I64Attr:$channel, StrArrayAttr:$tensors);
+  let assemblyFormat = [{
+    $sym_name `kind` `` $kind (`reduce` `` `(` `` $reduce^ `)`)? `axes` `` `(` $axes `)` `element` `` `(` $element `)`
+    `count` `` `(` $count `)` `channel` `` `(` $channel `)` `tensors` `` `(` $tensors `)` attr-dict}];
+  let extraClassDeclaration = [{
+    /// Bytes that a start reads, and writes, on a mesh with so many members along the axes.
+    int64_t getFromBytes(int64_t members);
+    int64_t getToBytes(int64_t members);
+  }];
+  let hasVerifier = 1;
+}
+
 class Rt_InProgram<string mnemonic, list<Trait> traits = []> : Rt_Op<mnemonic, !listconcat([HasParent<"ProgramOp">], traits)>;
 
 def Rt_ArgumentOp : Rt_InProgram<"argument", [Pure]> {
@@ -87,6 +110,19 @@ def Rt_CopyOp : Rt_InProgram<"copy"> {
   let summary = "Copies bytes between buffers that do not overlap";
   let arguments = (ins Rt_Buffer:$from, Rt_Buffer:$to, I64Attr:$bytes);
   let assemblyFormat = "$from `to` $to `bytes` `` `(` $bytes `)` attr-dict";
+}
+
+def Rt_CollectiveStartOp : Rt_InProgram<"collective_start"> {
+  let summary = "Starts a collective; its bytes are its own until the wait";
+  let description = "An all_reduce takes and leaves them in one buffer.";
+  let arguments = (ins FlatSymbolRefAttr:$collective, Rt_Buffer:$from, Rt_Buffer:$to);
+  let assemblyFormat = "$collective `from` `` `(` $from `)` `to` `` `(` $to `)` attr-dict";
+}
+
+def Rt_CollectiveWaitOp : Rt_InProgram<"collective_wait"> {
+  let summary = "Waits until a collective that was started is done";
+  let arguments = (ins FlatSymbolRefAttr:$collective);
+  let assemblyFormat = "$collective attr-dict";
 }
 
 def Rt_ReturnOp : Rt_InProgram<"return", [Terminator]> {

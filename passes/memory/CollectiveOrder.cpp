@@ -1,0 +1,71 @@
+#include "CollectiveOrder.h"
+
+#include "Placement.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::passes;
+
+static constexpr unsigned none = ~0u;
+
+dl::GroupKind CollectiveOrder::kindOf(unsigned index) const {
+  dl::GroupOp group = groups[index];
+  return group.getKind();
+}
+
+CollectiveOrder::CollectiveOrder(ArrayRef<dl::GroupOp> groups, Successors successorsOf) : groups(groups) {
+  any = llvm::any_of(groups, [](dl::GroupOp group) { return group.isExchange(); });
+  if (!any)
+    return;
+  urgency.assign(groups.size(), none);
+  started.assign(groups.size(), 0);
+  DenseMap<Operation *, unsigned> numbers;
+  for (unsigned index = 0; index < groups.size(); ++index) {
+    dl::GroupOp group = groups[index];
+    if (kindOf(index) == dl::GroupKind::Collective)
+      numbers.try_emplace(group, numbers.size());
+    else if (kindOf(index) == dl::GroupKind::Wait)
+      for (dl::GroupOp collective : collectivesOf(group))
+        started[index] = std::max(started[index], numbers.lookup(collective));
+  }
+  // Not once backwards: an edge may lead from a group to one in front of it, which only the schedule will move behind.
+  SmallVector<unsigned> open;
+  DenseMap<Operation *, SmallVector<unsigned>> predecessors;
+  for (unsigned index = 0; index < groups.size(); ++index) {
+    for (Operation *next : successorsOf(groups[index]))
+      predecessors[next].push_back(index);
+    if (kindOf(index) == dl::GroupKind::Collective)
+      open.push_back(index);
+  }
+  // Collectives are in order, so who reaches a group first is the first that needs it.
+  for (unsigned collective : open) {
+    SmallVector<unsigned> reached{collective};
+    unsigned number = numbers.lookup(groups[collective]);
+    while (!reached.empty()) {
+      unsigned index = reached.pop_back_val();
+      if (urgency[index] != none)
+        continue;
+      urgency[index] = number;
+      llvm::append_range(reached, predecessors[groups[index]]);
+    }
+  }
+}
+
+std::vector<unsigned>::iterator CollectiveOrder::choose(std::vector<unsigned> &ready,
+                                                        llvm::function_ref<bool(dl::GroupOp)> takesNoMemory) const {
+  if (any)
+    if (auto start = llvm::find_if(ready, [&](unsigned i) { return kindOf(i) == dl::GroupKind::Collective; });
+        start != ready.end())
+      return start;
+  auto free = llvm::find_if(
+      ready, [&](unsigned index) { return kindOf(index) != dl::GroupKind::Wait && takesNoMemory(groups[index]); });
+  if (free != ready.end())
+    return free;
+  if (!any)
+    return ready.begin();
+  auto rank = [&](unsigned index) {
+    bool waits = kindOf(index) == dl::GroupKind::Wait;
+    return std::tuple(waits, urgency[index], started[index], index);
+  };
+  return llvm::min_element(ready, [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
+}

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "dlc/ir/Program.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <vector>
+
+namespace dlc::passes {
+
+/// Which of the groups that could run does: collectives start as soon as their operands are there, and what a
+/// collective waits for goes before what the next one waits for; a wait, with all that depends on it, comes when
+/// nothing else is left to do. Without collectives the order of the program, but for what takes no memory.
+class CollectiveOrder {
+public:
+  using Successors = llvm::function_ref<llvm::SmallVector<mlir::Operation *>(dl::GroupOp)>;
+
+  /// `groups` in an order in which they could run.
+  CollectiveOrder(llvm::ArrayRef<dl::GroupOp> groups, Successors successorsOf);
+
+  /// One of `ready`, indices into the groups, ascending.
+  std::vector<unsigned>::iterator choose(std::vector<unsigned> &ready,
+                                         llvm::function_ref<bool(dl::GroupOp)> takesNoMemory) const;
+
+private:
+  dl::GroupKind kindOf(unsigned index) const;
+
+  llvm::ArrayRef<dl::GroupOp> groups;
+  bool any = false;
+  std::vector<unsigned> urgency; ///< by group: number of the first collective that needs it; ~0 for none
+  std::vector<unsigned> started; ///< by wait: number of its last collective
+};
+
+} // namespace dlc::passes
