@@ -2,6 +2,8 @@
 
 #include "Placement.h"
 
+#include "dlc/ir/Storage.h"
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::passes;
@@ -52,13 +54,17 @@ CollectiveOrder::CollectiveOrder(ArrayRef<dl::GroupOp> groups, Successors succes
 }
 
 std::vector<unsigned>::iterator CollectiveOrder::choose(std::vector<unsigned> &ready,
-                                                        llvm::function_ref<bool(dl::GroupOp)> takesNoMemory) const {
+                                                        llvm::function_ref<int64_t(dl::GroupOp)> growth) const {
   if (any)
     if (auto start = llvm::find_if(ready, [&](unsigned i) { return kindOf(i) == dl::GroupKind::Collective; });
         start != ready.end())
       return start;
-  auto free = llvm::find_if(
-      ready, [&](unsigned index) { return kindOf(index) != dl::GroupKind::Wait && takesNoMemory(groups[index]); });
+  // What frees as much as it takes, give or take a scalar, runs at once; what no collective needs only if it frees
+  // more.
+  auto free = llvm::find_if(ready, [&](unsigned index) {
+    int64_t most = any && urgency[index] == none ? -1 : dl::slotAlignment;
+    return kindOf(index) != dl::GroupKind::Wait && growth(groups[index]) <= most;
+  });
   if (free != ready.end())
     return free;
   if (!any)

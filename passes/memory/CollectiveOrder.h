@@ -17,9 +17,9 @@ public:
   /// `groups` in an order in which they could run.
   CollectiveOrder(llvm::ArrayRef<dl::GroupOp> groups, Successors successorsOf);
 
-  /// One of `ready`, indices into the groups, ascending.
+  /// One of `ready`, indices into the groups, ascending; `growth` says how many bytes more are live after a group.
   std::vector<unsigned>::iterator choose(std::vector<unsigned> &ready,
-                                         llvm::function_ref<bool(dl::GroupOp)> takesNoMemory) const;
+                                         llvm::function_ref<int64_t(dl::GroupOp)> growth) const;
 
 private:
   dl::GroupKind kindOf(unsigned index) const;

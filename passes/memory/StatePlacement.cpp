@@ -268,11 +268,9 @@ void StatePlacer::schedule() {
       ready.push_back(index);
   }
   CollectiveOrder collectives(groups, [this](dl::GroupOp group) { return successorsOf(group); });
-  // What frees as much as it takes, give or take a scalar, runs at once; else the program keeps its order.
-  auto takesNoMemory = [&](dl::GroupOp group) { return growth(group, remaining) <= dl::slotAlignment; };
   Operation *position = groups.empty() ? nullptr : groups.back()->getNextNode();
   while (!ready.empty()) {
-    auto next = collectives.choose(ready, takesNoMemory);
+    auto next = collectives.choose(ready, [&](dl::GroupOp group) { return growth(group, remaining); });
     dl::GroupOp group = groups[*next];
     ready.erase(next);
     group->moveBefore(position);
