@@ -62,10 +62,10 @@ Status Session::Program::run(size_t index, std::span<const DlcBuffer> arguments,
   Status status = ready(name);
   if (status.ok()) {
     if (collectives)
-      collectives->begin(name);
+      collectives->begin(index);
     status = outcome(index, enter(index, arguments, results));
-    if (collectives)
-      status = collectives->end(std::move(status));
+    if (collectives) // the others hear the reason before what is under way ends
+      status = collectives->end(tellOthers(std::move(status)));
     session.poisoned |= !status.ok();
   }
   return collectives ? tellOthers(std::move(status)) : status;

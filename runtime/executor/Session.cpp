@@ -3,10 +3,11 @@
 #include "dlc/runtime/Fill.h"
 #include "dlc/runtime/Job.h"
 #include "dlc/runtime/Profile.h"
+#include "dlc/runtime/Sharding.h"
 #include "executor/Executor.h"
 #include "job/Collectives.h"
-#include "job/CommunicatorTable.h"
 #include "job/StartState.h"
+#include "monitor/Progress.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -224,6 +225,14 @@ Status Session::startVariables(const Program &program, std::vector<std::string> 
 
 // Everything that waits for the other members.
 Status Session::joinMembers(Program &program, const std::vector<std::string> &started) {
+  runtime::Progress &progress = job->progress(member);
+  progress.enter(runtime::Phase::Attach);
+  Status status = meetMembers(program, started);
+  progress.enter(runtime::Phase::UserCode);
+  return status;
+}
+
+Status Session::meetMembers(Program &program, const std::vector<std::string> &started) {
   StatusOr<uint32_t> number = job->checkProgram(program.executable());
   if (!number.ok())
     return number.status();

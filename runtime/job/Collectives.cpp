@@ -1,6 +1,7 @@
 #include "job/Collectives.h"
 
 #include "dlc/runtime/Profile.h"
+#include "monitor/Progress.h"
 
 #include <cstring>
 
@@ -47,7 +48,7 @@ std::vector<double> room(int64_t bytes) { return std::vector<double>(size_t(byte
 
 StatusOr<std::unique_ptr<Collectives>> Collectives::bind(Job &job, int local, uint32_t program,
                                                          const Executable &executable, Device &device, Stream &stream) {
-  std::unique_ptr<Collectives> made(new Collectives(job, program, device, stream));
+  std::unique_ptr<Collectives> made(new Collectives(job, job.progress(local), program, device, stream));
   const Manifest &manifest = executable.manifest();
   for (size_t i = 0; i < manifest.collectives.size(); ++i) {
     const CollectiveInfo &info = manifest.collectives[i];
@@ -68,14 +69,22 @@ StatusOr<std::unique_ptr<Collectives>> Collectives::bind(Job &job, int local, ui
       return event.status();
     slot.copied = event.take();
   }
+  std::vector<std::string> labels;
+  for (const Slot &slot : made->slots)
+    labels.push_back(slot.label);
+  job.nameCollectives(program, std::move(labels));
   return made;
 }
 
 Collectives::~Collectives() = default;
 
-void Collectives::begin(const std::string &) { ++step; }
+void Collectives::begin(size_t entry) {
+  progress.beginStep();
+  progress.enter(Phase::Run, program, uint32_t(entry));
+}
 
 Status Collectives::end(Status status) {
+  progress.enter(Phase::UserCode);
   for (Slot &slot : slots) {
     if (!slot.work)
       continue;
@@ -94,26 +103,36 @@ Status Collectives::start(uint32_t index, const void *from, void *to) {
   Slot &slot = slots[index];
   if (slot.work)
     return {StatusCode::Internal, slot.label + " was started twice without a wait"};
-  Op op{.id = {program, index, step}};
+  slot.op = Op{.id = {program, index, progress.step()}};
   slot.to = to;
   if (!device.isHost()) {
-    if (Status status = stage(slot, from, to); !status.ok())
+    if (Status status = stage(slot, from); !status.ok())
       return status;
-    op.after = slot.copied.get();
+    slot.op.after = slot.copied.get();
     from = slot.in.data();
     to = slot.out.empty() ? slot.in.data() : slot.out.data();
   } else if (slot.info->kind == CollectiveKind::AllReduce && from != to) {
     std::memcpy(to, from, size_t(sizesOf(*slot.info, slot.communicator->size()).in));
   }
-  StatusOr<WorkPtr> work = submit(slot, op, from, to);
+  progress.started(size_t(slot.info->channel), program, index, slot.info->count);
+  StatusOr<WorkPtr> work = submit(slot, slot.op, from, to);
   if (!work.ok())
-    return job.failed(work.status().withContext(slot.label));
+    return failed(slot, work.status());
   slot.work = work.take();
   return {};
 }
 
+/// The job's reason, and where it met this member.
+Status Collectives::failed(const Slot &slot, const Status &why) {
+  Status reason = job.failed(why.withContext(slot.label));
+  if (reason.message().find(slot.label) != std::string::npos)
+    return reason;
+  return {reason.code(),
+          reason.message() + "\n  this rank was in step " + std::to_string(slot.op.id.step) + ", in " + slot.label};
+}
+
 // In the order of the stream: the communicator waits for the event.
-Status Collectives::stage(Slot &slot, const void *from, void *) {
+Status Collectives::stage(Slot &slot, const void *from) {
   Sizes sizes = sizesOf(*slot.info, slot.communicator->size());
   if (Status status = stream.copyToHost(slot.in.data(), from, sizes.in); !status.ok())
     return status;
@@ -145,11 +164,13 @@ Status Collectives::wait(uint32_t index) {
   Status status;
   {
     profile::Span span(profile::Category::Wait, slot.label);
+    progress.enter(Phase::Wait, program, index);
     status = slot.work->wait(job.deadline());
+    progress.enter(Phase::Run, program, uint32_t(slot.info->entry));
   }
   slot.work.reset();
   if (!status.ok())
-    return job.failed(status.withContext(slot.label));
+    return failed(slot, status);
   if (device.isHost())
     return {};
   return stream.copyToDevice(slot.to, slot.out.empty() ? slot.in.data() : slot.out.data(),

@@ -17,7 +17,7 @@ public:
   ~Collectives();
 
   /// Before an entry runs.
-  void begin(const std::string &entry);
+  void begin(size_t entry);
   /// After it: nothing is under way any more, whatever happened. The failure, if there was one.
   Status end(Status status);
 
@@ -32,21 +32,23 @@ private:
     std::string label; ///< "all_reduce #3 of fc1.weight, fc1.bias (model.cpp:12: dl.matmul)"
     std::unique_ptr<Event> copied;
     std::vector<double> in, out; ///< where the device's memory is not the host's
+    Op op;
     WorkPtr work;
     void *to = nullptr; ///< device memory
   };
 
-  Collectives(Job &job, uint32_t program, Device &device, Stream &stream)
-      : job(job), program(program), device(device), stream(stream) {}
+  Collectives(Job &job, Progress &progress, uint32_t program, Device &device, Stream &stream)
+      : job(job), progress(progress), program(program), device(device), stream(stream) {}
 
-  Status stage(Slot &slot, const void *from, void *to);
+  Status failed(const Slot &slot, const Status &why);
+  Status stage(Slot &slot, const void *from);
   StatusOr<WorkPtr> submit(Slot &slot, const Op &op, const void *from, void *to);
 
   Job &job;
+  Progress &progress;
   uint32_t program; ///< its number in the job
   Device &device;
   Stream &stream;
-  uint64_t step = 0;
   std::vector<Slot> slots;
 };
 

@@ -98,12 +98,4 @@ std::vector<int> groupOf(const MeshInfo &mesh, const std::vector<std::string> &a
   return members;
 }
 
-int64_t coordinateOf(const MeshInfo &mesh, const std::string &axis, int64_t member) {
-  std::vector<int64_t> coordinates = coordinatesOf(mesh, member);
-  for (size_t i = 0; i < coordinates.size(); ++i)
-    if (mesh.axes[i].name == axis)
-      return coordinates[i];
-  return 0;
-}
-
 } // namespace dlc::runtime

@@ -52,7 +52,4 @@ private:
 /// The members that differ from `member` only along these axes, ascending, itself included.
 std::vector<int> groupOf(const MeshInfo &mesh, const std::vector<std::string> &axes, int member);
 
-/// Where a member stands along an axis of the mesh.
-int64_t coordinateOf(const MeshInfo &mesh, const std::string &axis, int64_t member);
-
 } // namespace dlc::runtime

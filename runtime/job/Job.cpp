@@ -4,6 +4,8 @@
 #include "job/CommunicatorTable.h"
 #include "job/MemberThreads.h"
 #include "job/ProgramCheck.h"
+#include "monitor/Monitor.h"
+#include "monitor/WatchedStore.h"
 #include "rendezvous/Meeting.h"
 
 #include <algorithm>
@@ -45,7 +47,10 @@ StatusOr<std::vector<DeviceId>> parseDevices(std::string_view text) {
   return devices;
 }
 
-Job::Job(const Contract &contract, const JobOptions &options) : contract_(contract), options_(options) {}
+Job::Job(const Contract &contract, const JobOptions &options) : contract_(contract), options_(options) {
+  for (size_t i = 0; i < options.devices.size(); ++i)
+    progress_.push_back(std::make_unique<Progress>());
+}
 
 StatusOr<std::unique_ptr<Job>> Job::join(const Contract &contract, const JobOptions &options) {
   if (options.devices.empty() || options.devices.size() > kMostMembers)
@@ -55,14 +60,20 @@ StatusOr<std::unique_ptr<Job>> Job::join(const Contract &contract, const JobOpti
   StatusOr<std::unique_ptr<Store>> store = rendezvous(contract);
   if (!store.ok())
     return store.status();
-  job->store_ = store.take();
-  if (Status status = job->meet(); !status.ok())
+  job->store_ = std::make_unique<WatchedStore>(store.take(), [self = job.get()] { return self->failure(); });
+  StatusOr<std::unique_ptr<Store>> watched = std::unique_ptr<Store>();
+  if (contract.worldSize > 1)
+    watched = Monitor::connect(contract);
+  if (Status status = watched.ok() ? job->meet() : watched.status(); !status.ok())
     return status;
   job->communicators_ = std::make_unique<CommunicatorTable>(
       *job->store_, job->contract_, job->names_, job->localMembers(),
       options.engine.empty() ? contract.engine : options.engine, options.fixedOrder);
   job->check_ = std::make_unique<ProgramCheck>(*job->store_, job->contract_, whoIs(contract));
   job->threads_ = std::make_unique<MemberThreads>(job->localMembers());
+  if (*watched)
+    if (Status status = job->watch(watched.take()); !status.ok())
+      return status;
   if (Status status = job->openSessions(); !status.ok())
     return status;
   return job;
@@ -70,7 +81,7 @@ StatusOr<std::unique_ptr<Job>> Job::join(const Contract &contract, const JobOpti
 
 // Each rank tells the others where it runs and on what.
 Status Job::meet() {
-  std::string prefix = keyPrefix(contract_) + "member/", mine = hostName();
+  std::string prefix = keyPrefix(contract_) + "member/", mine = hostName() + "\n" + std::to_string(::getpid());
   for (size_t i = 0; i < options_.devices.size(); ++i)
     mine += "\n" + deviceName(options_.devices[i], i);
   if (Status status = store_->set(prefix + std::to_string(rank()), mine); !status.ok())
@@ -83,14 +94,18 @@ Status Job::meet() {
     if (!theirs.ok())
       return theirs.status();
     std::string host = theirs->substr(0, theirs->find('\n'));
-    auto devices = int(std::count(theirs->begin(), theirs->end(), '\n'));
+    size_t pidEnd = std::min(theirs->find('\n', host.size() + 1), theirs->size());
+    auto devices = int(std::count(theirs->begin() + std::ptrdiff_t(pidEnd), theirs->end(), '\n'));
+    ranks_.push_back("rank " + std::to_string(rank) + " (host " + host + ", pid " +
+                     theirs->substr(std::min(host.size() + 1, pidEnd), pidEnd - std::min(host.size() + 1, pidEnd)) +
+                     ")");
     if (rank == 0)
       firstHost = host;
     if (rank > 0 && names_.size() != size_t(rank) * size_t(devices))
       return invalid("all ranks expect the same number of devices, got " +
                      std::to_string(names_.size() / size_t(rank)) + " on rank 0 (host " + firstHost + ") and " +
                      std::to_string(devices) + " on rank " + std::to_string(rank) + " (host " + host + ")");
-    for (size_t begin = host.size(); begin < theirs->size();) {
+    for (size_t begin = pidEnd; begin < theirs->size();) {
       size_t end = std::min(theirs->find('\n', begin + 1), theirs->size());
       names_.push_back("rank " + std::to_string(rank) + " (host " + host + ", " +
                        theirs->substr(begin + 1, end - begin - 1) + ")");
@@ -119,7 +134,27 @@ Status Job::openSessions() {
   return {};
 }
 
-Job::~Job() = default;
+Status Job::watch(std::unique_ptr<Store> connection) {
+  Monitor::Options options;
+  options.ranks = ranks_;
+  for (const std::unique_ptr<Progress> &progress : progress_)
+    options.members.push_back(progress.get());
+  options.describe = [this](uint32_t program, uint32_t index) { return describe(program, index); };
+  options.verdict = [this](const Status &verdict) { (void)settle(verdict); };
+  StatusOr<std::unique_ptr<Monitor>> monitor = Monitor::start(contract_, std::move(options), std::move(connection));
+  if (!monitor.ok())
+    return monitor.status();
+  monitor_ = monitor.take();
+  return {};
+}
+
+Job::~Job() {
+  bool serves = rank() == 0 && contract_.directory.empty() && !contract_.externalStore;
+  if (monitor_ && !left_ && serves && !failure().ok())
+    monitor_->linger();
+  if (monitor_)
+    monitor_->stop();
+}
 
 StatusOr<Job::Programs> Job::attach(const std::shared_ptr<const Executable> &executable, Session::State state) {
   Programs programs;
@@ -177,34 +212,79 @@ StatusOr<Communicator *> Job::world(int local) {
   return communicators_->get("world", all, firstMember() + local, 0);
 }
 
-StatusOr<uint32_t> Job::checkProgram(const Executable &executable) { return check_->check(executable.manifest()); }
+StatusOr<uint32_t> Job::checkProgram(const Executable &executable) {
+  StatusOr<uint32_t> number = check_->check(executable.manifest());
+  return number.ok() ? number : failed(number.status(), /*own=*/true);
+}
 
 Status Job::failure() const {
   std::lock_guard guard(lock_);
   return failure_;
 }
 
-Status Job::failed(const Status &why) {
+Status Job::failed(const Status &why, bool own) {
+  if (Status known = failure(); !known.ok())
+    return known;
+  return settle(monitor_ ? monitor_->settle(why, own) : why);
+}
+
+Status Job::settle(const Status &why) {
   {
     std::lock_guard guard(lock_);
     if (!failure_.ok())
       return failure_;
     failure_ = why;
   }
-  communicators_->abort(why);
+  if (communicators_)
+    communicators_->abort(why);
   return why;
 }
 
-void Job::abort(const Status &why) noexcept { (void)failed(why); }
+void Job::abort(const Status &why) noexcept { (void)failed(why, /*own=*/true); }
+
+Status Job::wait(int local, StatusOr<WorkPtr> work) {
+  if (!work.ok())
+    return work.status().code() == StatusCode::PeerFailed ? failed(work.status()) : work.status();
+  Progress &member = progress(local);
+  Phase before = member.phase();
+  member.enter(Phase::Wait);
+  Status status = (*work)->wait(deadline());
+  member.enter(before);
+  return status.ok() ? status : failed(status);
+}
 
 Status Job::leave() {
   if (Status status = failure(); !status.ok())
     return status;
   if (left_)
     return {};
-  Status status = runtime::leave(*store_, contract_);
-  left_ = status.ok();
-  return status;
+  for (const std::unique_ptr<Progress> &member : progress_)
+    member->enter(Phase::Leave);
+  Meeting meeting(*store_, contract_, "end", deadline());
+  Status status = meeting.arrive(whoIs(contract_));
+  if (status.ok())
+    status = meeting.waitForAll("not all ranks ended");
+  if (!status.ok())
+    return failed(status);
+  left_ = true;
+  // From here on a rank that is gone has just ended.
+  if (monitor_)
+    monitor_->stop();
+  meeting.seenByAll();
+  return {};
+}
+
+void Job::nameCollectives(uint32_t program, std::vector<std::string> names) {
+  std::lock_guard guard(lock_);
+  collectives_.emplace(program, std::move(names));
+}
+
+std::string Job::describe(uint32_t program, uint32_t index) const {
+  std::lock_guard guard(lock_);
+  auto found = collectives_.find(program);
+  if (found == collectives_.end() || index >= found->second.size())
+    return "a collective outside programs";
+  return found->second[index];
 }
 
 void exitWithin(std::chrono::milliseconds limit, int code) {

@@ -25,10 +25,8 @@ StatusOr<std::vector<std::byte>> bytesOf(const Session &session, const std::stri
   return status.ok() ? StatusOr<std::vector<std::byte>>(std::move(bytes)) : status;
 }
 
-Status finish(Job &job, StatusOr<WorkPtr> work) { return work.ok() ? (*work)->wait(job.deadline()) : work.status(); }
-
 /// The names whose hashes are not the same on all members: the same list on each.
-StatusOr<std::vector<std::string>> differing(Job &job, Communicator &world, const Session &session,
+StatusOr<std::vector<std::string>> differing(Job &job, int local, Communicator &world, const Session &session,
                                              const std::vector<std::string> &variables) {
   std::vector<uint64_t> mine, all(variables.size() * size_t(world.size()));
   for (const std::string &name : variables) {
@@ -38,8 +36,8 @@ StatusOr<std::vector<std::string>> differing(Job &job, Communicator &world, cons
     mine.push_back(hashOf(*bytes));
   }
   auto count = int64_t(variables.size());
-  Status status = finish(
-      job, world.allGather({}, {mine.data(), count, DType::I64}, {all.data(), count * world.size(), DType::I64}));
+  Status status = job.wait(
+      local, world.allGather({}, {mine.data(), count, DType::I64}, {all.data(), count * world.size(), DType::I64}));
   if (!status.ok())
     return status;
   std::vector<std::string> names;
@@ -60,7 +58,7 @@ Status agreeOnStart(Job &job, int local, Session &session, const std::vector<std
   StatusOr<Communicator *> world = job.world(local);
   if (!world.ok())
     return world.status();
-  StatusOr<std::vector<std::string>> names = differing(job, **world, session, variables);
+  StatusOr<std::vector<std::string>> names = differing(job, local, **world, session, variables);
   if (!names.ok())
     return names.status();
   std::string list;
@@ -69,7 +67,7 @@ Status agreeOnStart(Job &job, int local, Session &session, const std::vector<std
     if (!bytes.ok())
       return bytes.status();
     Status status =
-        finish(job, (*world)->broadcast({}, {bytes->data(), int64_t(bytes->size()), DType::I8}, /*root=*/0));
+        job.wait(local, (*world)->broadcast({}, {bytes->data(), int64_t(bytes->size()), DType::I8}, /*root=*/0));
     if (status.ok() && (*world)->rank() != 0)
       status = session.write(name, *bytes);
     if (!status.ok())

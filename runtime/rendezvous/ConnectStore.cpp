@@ -35,7 +35,8 @@ public:
     if (Status status = beWelcome(opener); !status.ok())
       return status;
     return std::unique_ptr<Store>(
-        std::make_unique<TcpStore>(std::move(socket_), name_, sealer, opener, std::move(input_), options_.timeout));
+        std::make_unique<TcpStore>(std::move(socket_), name_, sealer, opener, std::move(input_),
+                                   options_.callTimeout.count() > 0 ? options_.callTimeout : options_.timeout));
   }
 
 private:

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -23,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char *lockName = "lock", *newName = "new", *usersName = "users";
+constexpr const char *lockName = "lock", *newName = "new", *usersName = "users", *lostPrefix = "lost.";
 
 /// One file a key, named by the key's SHA-256. Files appear whole, by rename, under the lock of one file; nothing is
 /// synced, since nothing outlives the job.
@@ -40,6 +41,7 @@ public:
   Status set(std::string_view key, std::string_view value) override;
   StatusOr<int64_t> add(std::string_view key, int64_t delta) override;
   StatusOr<std::string> compareSet(std::string_view key, std::string_view expected, std::string_view desired) override;
+  Status setWhenLost(std::string_view key, std::string_view value) override;
   StatusOr<std::string> get(std::string_view key, Deadline deadline) override {
     return waitUntil(key, deadline, [](const std::string &) { return true; });
   }
@@ -54,7 +56,9 @@ private:
 
   StatusOr<std::unique_ptr<FileDescriptor>> lock() const;
   StatusOr<Content> read(const std::string &name) const;
-  Status write(const std::string &name, std::string_view value) const;
+  StatusOr<Content> readFile(const std::string &name) const;
+  bool isLost(const std::string &name) const;
+  StatusOr<std::unique_ptr<FileDescriptor>> write(const std::string &name, std::string_view value) const;
   StatusOr<std::string> waitUntil(std::string_view key, Deadline deadline,
                                   const std::function<bool(const std::string &)> &ready) const;
 
@@ -70,12 +74,14 @@ private:
     StatusOr<Content> next = change(*old);
     if (!next.ok())
       return next.status();
-    return *next ? write(name, **next) : Status();
+    return *next ? write(name, **next).status() : Status();
   }
 
   std::string path_;
   std::unique_ptr<FileDescriptor> directory_;
   std::chrono::milliseconds timeout_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<FileDescriptor>> wills_; ///< locked while this process lives
   bool entered_ = false;
 };
 
@@ -97,7 +103,33 @@ StatusOr<std::unique_ptr<FileDescriptor>> FileStore::lock() const {
   return file;
 }
 
+/// The value, or that for the end of a process that has ended: its file is no longer locked.
 StatusOr<FileStore::Content> FileStore::read(const std::string &name) const {
+  std::string will = lostPrefix + name;
+  return isLost(will) ? readFile(will) : readFile(name);
+}
+
+bool FileStore::isLost(const std::string &name) const {
+  FileDescriptor file(::openat(directory_->get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return file.valid() && ::flock(file.get(), LOCK_SH | LOCK_NB) == 0;
+}
+
+Status FileStore::setWhenLost(std::string_view key, std::string_view value) {
+  for (const Status &status : {checkKey(key), checkValue(value)})
+    if (!status.ok())
+      return status;
+  std::lock_guard guard(mutex_);
+  StatusOr<std::unique_ptr<FileDescriptor>> locked = lock();
+  if (!locked.ok())
+    return locked.status();
+  std::string name = lostPrefix + nameOf(key);
+  StatusOr<std::unique_ptr<FileDescriptor>> file = write(name, value);
+  if (file.ok())
+    wills_.push_back(file.take());
+  return file.status();
+}
+
+StatusOr<FileStore::Content> FileStore::readFile(const std::string &name) const {
   FileDescriptor file(::openat(directory_->get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.valid() && errno == ENOENT)
     return Content();
@@ -117,20 +149,21 @@ StatusOr<FileStore::Content> FileStore::read(const std::string &name) const {
   return Content(std::move(value));
 }
 
-Status FileStore::write(const std::string &name, std::string_view value) const {
-  FileDescriptor file(
+/// Under the lock. The file is locked before it appears under its name.
+StatusOr<std::unique_ptr<FileDescriptor>> FileStore::write(const std::string &name, std::string_view value) const {
+  auto file = std::make_unique<FileDescriptor>(
       ::openat(directory_->get(), newName, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file.valid())
+  if (!file->valid() || ::flock(file->get(), LOCK_EX | LOCK_NB) != 0)
     return systemError("cannot write to store " + path_);
   while (!value.empty()) {
-    ssize_t written = ::write(file.get(), value.data(), value.size());
+    ssize_t written = ::write(file->get(), value.data(), value.size());
     if (written < 0 && errno != EINTR)
       return systemError("cannot write to store " + path_);
     value.remove_prefix(static_cast<size_t>(std::max<ssize_t>(0, written)));
   }
   if (::renameat(directory_->get(), newName, directory_->get(), name.c_str()) != 0)
     return systemError("cannot write to store " + path_);
-  return {};
+  return file;
 }
 
 Status FileStore::set(std::string_view key, std::string_view value) {
@@ -202,6 +235,8 @@ StatusOr<bool> FileStore::enter() {
 
 /// A file that a store made, so that nothing else in the directory is ever removed.
 bool isOfStore(std::string_view name) {
+  if (name.starts_with(lostPrefix))
+    name.remove_prefix(std::string_view(lostPrefix).size());
   return name == newName || name == usersName ||
          (name.size() == 2 * kDigestSize && name.find_first_not_of("0123456789abcdef") == std::string_view::npos);
 }

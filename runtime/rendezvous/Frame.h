@@ -23,13 +23,24 @@
 namespace dlc::runtime {
 
 constexpr std::string_view kGreeting = "dlcstore";
-constexpr uint32_t kStoreVersion = 1;
+constexpr uint32_t kStoreVersion = 2;
 constexpr size_t kGreetingSize = kGreeting.size() + 4 + kDigestSize;
 
 constexpr size_t kLongestHello = 512;
 constexpr size_t kLongestFrame = 2 * kLongestStoreValue + kLongestStoreKey + 128;
 
-enum class FrameType : uint8_t { Hello = 1, Set, Get, Watch, Add, CompareSet, Welcome = 64, Reply, Failure };
+enum class FrameType : uint8_t {
+  Hello = 1,
+  Set,
+  Get,
+  Watch,
+  Add,
+  CompareSet,
+  SetWhenLost,
+  Welcome = 64,
+  Reply,
+  Failure
+};
 
 struct Frame {
   FrameType type;

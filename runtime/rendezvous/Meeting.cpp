@@ -8,6 +8,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -101,17 +102,25 @@ Status Meeting::waitForAll(const std::string &absence) {
 }
 
 void Meeting::seenByAll() {
-  std::string key = prefix_ + "seen", seen;
-  if (contract_.rank != 0) {
-    (void)store_.add(key, 1); // its reply may be lost: nothing depends on it
-    return;
-  }
-  std::string all = std::to_string(contract_.worldSize - 1);
-  while (contract_.worldSize > 1 && seen != all) {
-    StatusOr<std::string> next = store_.watch(key, seen, deadline_);
+  if (contract_.rank != 0)
+    (void)store_.add(prefix_ + "seen", 1); // its reply may be lost: nothing depends on it
+  else
+    waitForCount("seen", contract_.worldSize - 1);
+}
+
+void Meeting::heard() {
+  (void)store_.add(prefix_ + "heard", 1);
+  if (!contract_.directory.empty() || (contract_.rank == 0 && !contract_.externalStore))
+    waitForCount("heard", contract_.worldSize);
+}
+
+void Meeting::waitForCount(const std::string &name, int count) {
+  std::string known;
+  while (std::atoi(known.c_str()) < count) {
+    StatusOr<std::string> next = store_.watch(prefix_ + name, known, deadline_);
     if (!next.ok())
       return; // somebody died after the verdict
-    seen = next.take();
+    known = next.take();
   }
 }
 

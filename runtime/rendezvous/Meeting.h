@@ -37,10 +37,14 @@ public:
   /// Rank 0 waits until the others know the verdict, since the store may end with it.
   void seenByAll();
 
+  /// After a verdict against all: who serves the store, or holds its files, waits until the others have heard it.
+  void heard();
+
   /// The first verdict is everybody's, and the caller keeps its own reason.
   Status fail(Status why);
 
 private:
+  void waitForCount(const std::string &name, int count);
   StatusOr<std::string> settle(const Status &why);
   std::string missingRanks();
   std::string earlierRun(const std::string &other) const;

@@ -29,6 +29,12 @@ public:
     return wait(key, deadline, [known](const std::string *value) { return value && *value != known; });
   }
 
+  /// Its users are threads of one process: nobody is left to read it.
+  Status setWhenLost(std::string_view key, std::string_view value) override {
+    Status status = checkKey(key);
+    return status.ok() ? checkValue(value) : status;
+  }
+
 private:
   template <typename Change>
   std::invoke_result_t<Change> change(Change change) {

@@ -2,9 +2,11 @@
 
 #include "rendezvous/FileStore.h"
 #include "rendezvous/Meeting.h"
+#include "rendezvous/OpenStore.h"
 #include "rendezvous/Secret.h"
 #include "rendezvous/TcpStore.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace dlc::runtime {
@@ -12,9 +14,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::seconds kFarewell{3};
+
 Status misfit(std::string message) { return {StatusCode::InvalidInput, std::move(message)}; }
 
-StatusOr<std::unique_ptr<Store>> openTcp(const Contract &contract) {
+StatusOr<TcpStoreOptions> optionsOf(const Contract &contract) {
   StatusOr<std::string> secret = readSecret(contract);
   if (!secret.ok())
     return secret.status();
@@ -25,12 +29,19 @@ StatusOr<std::unique_ptr<Store>> openTcp(const Contract &contract) {
   options.generation = contract.generation;
   options.rank = contract.rank;
   options.timeout = contract.timeout;
+  return options;
+}
+
+StatusOr<std::unique_ptr<Store>> openTcp(const Contract &contract) {
+  StatusOr<TcpStoreOptions> options = optionsOf(contract);
+  if (!options.ok())
+    return options.status();
   if (contract.rank != 0 || contract.externalStore)
-    return connectStore(options);
-  StatusOr<std::unique_ptr<StoreServer>> server = serveStore(options);
+    return connectStore(*options);
+  StatusOr<std::unique_ptr<StoreServer>> server = serveStore(*options);
   if (!server.ok())
     return server.status();
-  StatusOr<std::unique_ptr<Store>> store = connectStore(options);
+  StatusOr<std::unique_ptr<Store>> store = connectStore(*options);
   if (store.ok())
     static_cast<TcpStore *>(store->get())->keep(server.take());
   return store;
@@ -66,9 +77,22 @@ StatusOr<std::unique_ptr<Store>> rendezvous(const Contract &contract) {
   StatusOr<std::unique_ptr<Store>> store = openStore(contract);
   if (!store.ok())
     return store;
-  if (Status status = meet(**store, contract, deadline); !status.ok())
-    return status;
-  return store;
+  Status status = meet(**store, contract, deadline);
+  // Ranks that come a little later hear it too, as long as somebody keeps the store.
+  if (status.code() == StatusCode::InvalidInput)
+    Meeting(**store, contract, "start", std::min(deadline, Clock::now() + kFarewell)).heard();
+  return status.ok() ? std::move(store) : status;
+}
+
+StatusOr<std::unique_ptr<Store>> connectAgain(const Contract &contract, std::chrono::milliseconds timeout) {
+  if (!contract.directory.empty())
+    return openFileStore(contract.directory, timeout);
+  StatusOr<TcpStoreOptions> options = optionsOf(contract);
+  if (!options.ok())
+    return options.status();
+  options->timeout = contract.timeout;
+  options->callTimeout = timeout;
+  return connectStore(*options);
 }
 
 Status leave(Store &store, const Contract &contract) {

@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t mostWaitingPeers = 64, mostWaitsOfAPeer = 64;
+constexpr size_t mostWaitingPeers = 64, mostWaitsOfAPeer = 64, mostWillsOfAPeer = 16;
 constexpr int mostReports = 16;
 constexpr std::chrono::milliseconds quietTime{100}, longestStop{1000};
 
@@ -42,6 +42,7 @@ struct Client {
 
   std::unique_ptr<StorePeer> peer;
   std::vector<Wait> waits;
+  std::vector<std::pair<std::string, std::string>> wills; ///< keys and values for when it is gone
   bool gone = false;
 };
 
@@ -79,11 +80,22 @@ private:
       for (Client &client : clients_)
         client.gone =
             client.gone || !client.peer->flush().ok() || (client.peer->closing() && !client.peer->hasOutput());
-      std::erase_if(clients_, [](const Client &client) { return client.gone; });
+      dropLostClients();
       if (items[0].revents != 0)
         stop();
     }
     sendLastReplies();
+  }
+
+  void dropLostClients() {
+    std::vector<std::pair<std::string, std::string>> wills;
+    for (Client &client : clients_)
+      if (client.gone)
+        wills.insert(wills.end(), client.wills.begin(), client.wills.end());
+    std::erase_if(clients_, [](const Client &client) { return client.gone; });
+    for (const auto &[key, value] : wills)
+      if (table_.set(key, value).ok())
+        answerWaits(key);
   }
 
   /// Requests under way are still answered: until the peers are gone or quiet.
@@ -182,6 +194,10 @@ private:
         return status.ok() ? StatusOr<std::string>(std::string()) : status;
       });
     }
+    if (request.type == FrameType::SetWhenLost) {
+      std::string_view value = body.text();
+      return finish(client, request, key, body, [&] { return addWill(client, key, value); });
+    }
     if (request.type == FrameType::Add) {
       auto delta = static_cast<int64_t>(body.number());
       return finish(client, request, key, body, [&]() -> StatusOr<std::string> {
@@ -212,9 +228,24 @@ private:
     if (!body.done())
       return {StatusCode::InvalidInput, "a malformed request"};
     client.peer->reply(request.number, change());
+    answerWaits(key);
+    return {};
+  }
+
+  void answerWaits(std::string_view key) {
     for (Client &other : clients_)
       std::erase_if(other.waits, [&](const Wait &wait) { return wait.key == key && satisfied(other, wait); });
-    return {};
+  }
+
+  static StatusOr<std::string> addWill(Client &client, std::string_view key, std::string_view value) {
+    for (const Status &status : {checkKey(key), checkValue(value)})
+      if (!status.ok())
+        return status;
+    if (client.wills.size() == mostWillsOfAPeer)
+      return Status(StatusCode::LimitExceeded,
+                    "expects at most " + std::to_string(mostWillsOfAPeer) + " keys for the end of a connection");
+    client.wills.emplace_back(key, value);
+    return std::string();
   }
 
   void addWait(Client &client, Wait wait) {

@@ -11,8 +11,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long after a wait's end its reply may take: then the store is silent.
-constexpr std::chrono::milliseconds replyLimit{5000};
+/// How long after a wait's end its reply may take at least and at most: then the store is silent.
+constexpr std::chrono::milliseconds shortestReply{1000}, longestReply{5000};
 
 uint64_t millisecondsLeft(Deadline deadline) {
   return static_cast<uint64_t>(
@@ -32,6 +32,12 @@ Status TcpStore::set(std::string_view key, std::string_view value) {
   if (Status status = checkSizes(key, value); !status.ok())
     return status;
   return call(FrameType::Set, BodyWriter().text(key).text(value), Clock::now() + timeout_).status();
+}
+
+Status TcpStore::setWhenLost(std::string_view key, std::string_view value) {
+  if (Status status = checkSizes(key, value); !status.ok())
+    return status;
+  return call(FrameType::SetWhenLost, BodyWriter().text(key).text(value), Clock::now() + timeout_).status();
 }
 
 StatusOr<int64_t> TcpStore::add(std::string_view key, int64_t delta) {
@@ -54,15 +60,17 @@ StatusOr<std::string> TcpStore::get(std::string_view key, Deadline deadline) {
   if (Status status = checkKey(key); !status.ok())
     return status;
   return call(FrameType::Get, BodyWriter().number(millisecondsLeft(deadline)).text(key),
-              std::max(deadline, Clock::now()) + replyLimit);
+              std::max(deadline, Clock::now()) + replyLimit());
 }
 
 StatusOr<std::string> TcpStore::watch(std::string_view key, std::string_view known, Deadline deadline) {
   if (Status status = checkSizes(key, known); !status.ok())
     return status;
   return call(FrameType::Watch, BodyWriter().number(millisecondsLeft(deadline)).text(key).text(known),
-              std::max(deadline, Clock::now()) + replyLimit);
+              std::max(deadline, Clock::now()) + replyLimit());
 }
+
+std::chrono::milliseconds TcpStore::replyLimit() const { return std::clamp(timeout_ / 5, shortestReply, longestReply); }
 
 StatusOr<std::string> TcpStore::call(FrameType type, const BodyWriter &body, Deadline deadline) {
   Pending pending;

@@ -31,6 +31,7 @@ public:
   StatusOr<std::string> watch(std::string_view key, std::string_view known, Deadline deadline) override;
   StatusOr<int64_t> add(std::string_view key, int64_t delta) override;
   StatusOr<std::string> compareSet(std::string_view key, std::string_view expected, std::string_view desired) override;
+  Status setWhenLost(std::string_view key, std::string_view value) override;
 
 private:
   struct Pending {
@@ -38,6 +39,7 @@ private:
     StatusOr<std::string> result = std::string();
   };
 
+  std::chrono::milliseconds replyLimit() const;
   StatusOr<std::string> call(FrameType type, const BodyWriter &body, Deadline deadline);
   Status send(FrameType type, const BodyWriter &body, Pending &pending, uint64_t &number);
   StatusOr<std::string> waitForReply(uint64_t number, Pending &pending, Deadline deadline);

@@ -9,7 +9,7 @@ namespace dlc::test {
 namespace {
 
 enum Arena { kParameters, kCoordinates, kScratch };
-enum Collective : uint32_t { kSum, kGather, kBrokenSum };
+enum Collective : uint32_t { kSum, kGather };
 
 int64_t bytesOf(const DlcFrame *frame) { return frame->arguments[0].bytes; }
 
@@ -55,7 +55,7 @@ int32_t stepOnDevice(const DlcFrame *frame) {
 
 int32_t broken(const DlcFrame *frame) {
   char *sum = frame->arenas[kScratch];
-  if (int32_t code = frame->api->collectiveStart(frame->executor, kBrokenSum, sum, sum))
+  if (int32_t code = frame->api->collectiveStart(frame->executor, kSum, sum, sum))
     return code;
   return frame->api->fail(frame->executor, DLC_INTERNAL, 2, 7);
 }
@@ -89,14 +89,10 @@ Manifest manifestOf(const MeshProgram &program) {
       .axes = {"data"}, .dtype = DType::F32, .count = program.count, .tensors = {"fc1.weight", "fc1.bias"}};
   CollectiveInfo gather = sum;
   gather.kind = CollectiveKind::AllGather;
-  gather.channel = 1;
+  gather.channel = program.oneChannel ? 0 : 1;
   gather.tensors = {"logits"};
   gather.site = 1;
-  if (program.reversed)
-    gather.channel = 0;
-  CollectiveInfo brokenSum = sum;
-  brokenSum.entry = 1;
-  manifest.collectives = {sum, gather, brokenSum};
+  manifest.collectives = {sum, gather};
   manifest.fingerprint = Fingerprint{std::string(64, program.otherProgram ? 'b' : 'a'), std::string(64, 'c')};
   return manifest;
 }

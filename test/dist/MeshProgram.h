@@ -15,7 +15,8 @@ namespace dlc::test {
 struct MeshProgram {
   int64_t members = 2, count = 1000;
   bool otherProgram = false; ///< the same values, another text
-  bool reversed = false;     ///< starts its collectives in the other order
+  bool oneChannel = false;   ///< for all its collectives
+  bool reversed = false;     ///< its code starts them in another order than its manifest says
 
   enum Entry : size_t { kStep, kBroken };
   StatusOr<std::shared_ptr<const Executable>> make() const;

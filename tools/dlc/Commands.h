@@ -32,6 +32,7 @@ struct RunArguments {
   int threads = 0;
   uint64_t seed = 0;
   std::string device = "cpu";
+  std::string devices; ///< "cpu:4": members of this process; empty: DLC_DEVICES, else `device`
   bool simCheck = false;
   std::string simOrder; ///< empty: the driver's own
   std::string profile;  ///< trace to write; empty: none

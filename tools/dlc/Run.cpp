@@ -1,12 +1,12 @@
 #include "Commands.h"
+#include "RunFiles.h"
 
-#include "dlc/runtime/Npy.h"
+#include "dlc/runtime/Job.h"
 #include "dlc/runtime/Profile.h"
-#include "dlc/runtime/Session.h"
+#include "dlc/runtime/Sharding.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +16,8 @@
 namespace dlc::tool {
 
 namespace {
+
+using runtime::Job;
 
 Status invalid(std::string message) { return {StatusCode::InvalidInput, std::move(message)}; }
 
@@ -31,38 +33,6 @@ StatusOr<size_t> chooseEntry(const Executable &executable, const std::string &na
   if (std::optional<size_t> index = executable.findEntry(name))
     return *index;
   return invalid("no entry '" + name + "'; there are: " + known);
-}
-
-/// Files by position or name, one slot for each declared value.
-StatusOr<std::vector<std::string>> placeFiles(const std::vector<std::string> &given,
-                                              const std::vector<ValueInfo> &declared, const char *what) {
-  std::vector<std::string> files(declared.size());
-  size_t next = 0;
-  for (const std::string &text : given) {
-    size_t equals = text.find('=');
-    size_t index = next;
-    if (equals != std::string::npos) {
-      index = 0;
-      while (index < declared.size() && declared[index].name != text.substr(0, equals))
-        ++index;
-      if (index == declared.size())
-        return invalid(fmt::format("no {} is named '{}'", what, text.substr(0, equals)));
-    } else {
-      ++next;
-    }
-    if (index >= declared.size())
-      return invalid(fmt::format("expected at most {} {}s, got '{}' too", declared.size(), what, text));
-    files[index] = text.substr(equals == std::string::npos ? 0 : equals + 1);
-  }
-  return files;
-}
-
-std::optional<std::string> findTwice(std::vector<std::string> files) {
-  std::sort(files.begin(), files.end());
-  for (size_t i = 1; i < files.size(); ++i)
-    if (!files[i].empty() && files[i] == files[i - 1])
-      return files[i];
-  return std::nullopt;
 }
 
 /// The variable a --set names: in full, or by the part after the last dot where only one hyper-parameter has it.
@@ -101,92 +71,174 @@ Status applySettings(Session &session, const std::vector<std::string> &settings)
   return {};
 }
 
-/// An argument or a result of the call in its own aligned memory.
-struct Value {
-  TensorType type;
-  std::vector<double> memory; // double for alignment
-
-  explicit Value(const TensorType &type) : type(type), memory(size_t(type.bytes() / 8 + 1)) {}
-  DlcBuffer buffer() { return {memory.data(), type.bytes()}; }
-};
-
-Status readInput(const std::string &file, const ValueInfo &declared, Value &value) {
-  if (file.empty())
-    return invalid("missing --input for argument '" + declared.name + "', " + declared.type.str());
-  StatusOr<Npy> npy = Npy::open(file);
-  if (!npy.ok())
-    return npy.status();
-  const TensorView &tensor = npy->array();
-  if (TensorType type{tensor.dtype, tensor.shape}; type != declared.type)
-    return invalid(
-        fmt::format("{}: argument '{}' is {}, the file has {}", file, declared.name, declared.type.str(), type.str()));
-  std::memcpy(value.memory.data(), tensor.data, size_t(declared.type.bytes()));
-  return {};
-}
-
-void printScalar(const std::string &name, Value &value) {
-  const void *data = value.memory.data();
-  switch (value.type.dtype) {
-  case DType::F64:
-    return fmt::print("{} = {}\n", name, *static_cast<const double *>(data));
-  case DType::F32:
-    return fmt::print("{} = {}\n", name, *static_cast<const float *>(data));
-  case DType::I64:
-    return fmt::print("{} = {}\n", name, *static_cast<const int64_t *>(data));
-  case DType::I32:
-    return fmt::print("{} = {}\n", name, *static_cast<const int32_t *>(data));
-  case DType::I8:
-  case DType::I1:
-    return fmt::print("{} = {}\n", name, int(*static_cast<const int8_t *>(data)));
-  }
-}
-
-StatusOr<std::unique_ptr<Session>> openSession(const RunArguments &arguments) {
-  StatusOr<DeviceId> device = DeviceId::parse(arguments.device);
-  if (!device.ok())
-    return device.status().withContext("--device");
+/// The members of this process, and with them the others of the job: a launcher's variables say whom to meet. A program
+/// for one device runs alone whatever they say.
+StatusOr<std::unique_ptr<Job>> joinJob(const RunArguments &arguments, const Manifest &manifest) {
   // Read by the driver when the device is opened.
   if (arguments.simCheck)
     setenv("DLC_SIM_CHECK", "1", /*overwrite=*/1);
   if (!arguments.simOrder.empty())
     setenv("DLC_SIM_ORDER", arguments.simOrder.c_str(), /*overwrite=*/1);
-  return Session::create({arguments.threads, arguments.seed, device.take()});
+  runtime::JobOptions options{.threads = arguments.threads, .seed = arguments.seed};
+  const char *told = std::getenv("DLC_DEVICES");
+  bool meshed = !manifest.mesh.axes.empty();
+  std::string devices = !arguments.devices.empty() ? arguments.devices : told && meshed ? told : "";
+  if (!devices.empty()) {
+    StatusOr<std::vector<DeviceId>> parsed = runtime::parseDevices(devices);
+    if (!parsed.ok())
+      return parsed.status().withContext(arguments.devices.empty() ? "DLC_DEVICES" : "--devices");
+    options.devices = parsed.take();
+  } else {
+    StatusOr<DeviceId> device = DeviceId::parse(arguments.device);
+    if (!device.ok())
+      return device.status().withContext("--device");
+    options.devices = {device.take()};
+  }
+  if (!meshed && options.devices.size() > 1)
+    return invalid(fmt::format("{}: the program is compiled for one member, {} has {}; compile it with --data-parallel "
+                               "--mesh data={}",
+                               arguments.artifact, devices, options.devices.size(), options.devices.size()));
+  StatusOr<runtime::Contract> contract =
+      meshed ? runtime::detectContract(runtime::currentEnvironment()) : runtime::Contract();
+  if (!contract.ok())
+    return contract.status();
+  return Job::join(*contract, options);
 }
 
-/// To the files given for them, or to standard output.
-Status writeResults(const std::vector<ValueInfo> &results, std::span<Value> values,
-                    const std::vector<std::string> &outputs) {
-  for (size_t i = 0; i < results.size(); ++i) {
-    const ValueInfo &result = results[i];
-    if (!outputs[i].empty()) {
-      Status status =
-          writeNpy(outputs[i], {result.name, result.type.dtype, result.type.shape, values[i].memory.data()});
-      if (!status.ok())
-        return status;
-    } else if (result.type.elements() == 1) {
-      printScalar(result.name, values[i]);
-    } else {
-      fmt::print("{}: {}, not written; name a file with --output\n", result.name, result.type.str());
+/// The arguments and results of an entry: whole ones, and each member's of this process.
+class CallValues {
+public:
+  CallValues(Job &job, const Manifest &manifest, const EntryInfo &entry)
+      : job(job), mesh(manifest.mesh), entry(entry) {}
+
+  /// Each member keeps its rows of the files' tensors.
+  Status read(const std::vector<std::string> &files) {
+    arguments.resize(size_t(job.localMembers()));
+    results.resize(arguments.size());
+    parts.resize(arguments.size());
+    for (std::vector<Value> &values : parts)
+      values.reserve(entry.arguments.size() + entry.results.size());
+    for (size_t i = 0; i < entry.arguments.size(); ++i) {
+      StatusOr<Value> whole = readInput(files[i], entry.arguments[i]);
+      if (!whole.ok())
+        return whole.status();
+      for (size_t m = 0; m < parts.size(); ++m) {
+        Value &part = parts[m].emplace_back(entry.arguments[i].type);
+        runtime::takePart(entry.arguments[i], mesh, member(m), whole->memory.data(), part.memory.data());
+        arguments[m].push_back(part.buffer());
+      }
     }
+    for (const ValueInfo &result : entry.results)
+      for (size_t m = 0; m < parts.size(); ++m)
+        results[m].push_back(parts[m].emplace_back(result.type).buffer());
+    return {};
   }
-  return {};
-}
+
+  /// Whole results, of all members; every rank calls this.
+  StatusOr<std::vector<Value>> join() {
+    std::vector<Value> wholes;
+    for (size_t i = 0; i < entry.results.size(); ++i) {
+      const ValueInfo &result = entry.results[i];
+      Value &whole = wholes.emplace_back(runtime::wholeType(result));
+      if (!result.sharding)
+        std::memcpy(whole.memory.data(), results[0][i].data, size_t(results[0][i].bytes));
+      else if (Status status = gather(i, whole); !status.ok())
+        return status.withContext(result.name);
+    }
+    return wholes;
+  }
+
+  std::vector<std::vector<DlcBuffer>> arguments, results; ///< by member of this process
+
+private:
+  int64_t member(size_t local) const { return job.firstMember() + int64_t(local); }
+
+  Status gather(size_t index, Value &whole) {
+    int64_t bytes = results[0][index].bytes;
+    std::vector<std::vector<char>> all(parts.size());
+    Status status = job.forEachMember([&](int local) {
+      StatusOr<runtime::Communicator *> world = job.world(local);
+      if (!world.ok())
+        return world.status();
+      std::vector<char> &mine = all[size_t(local)];
+      mine.resize(size_t(bytes) * size_t(job.members()));
+      StatusOr<runtime::WorkPtr> work = (*world)->allGather({}, {results[size_t(local)][index].data, bytes, DType::I8},
+                                                            {mine.data(), std::ssize(mine), DType::I8});
+      return work.ok() ? (*work)->wait(job.deadline()) : work.status();
+    });
+    for (int m = 0; m < job.members() && status.ok(); ++m)
+      runtime::putPart(entry.results[index], mesh, m, all[0].data() + m * bytes, whole.memory.data());
+    return status;
+  }
+
+  Job &job;
+  const MeshInfo &mesh;
+  const EntryInfo &entry;
+  std::vector<std::vector<Value>> parts;
+};
 
 /// Runs all steps, profiled where that is asked for.
-Status runSteps(const RunArguments &arguments, Session::Program &program, size_t entry,
-                std::span<const DlcBuffer> inputs, std::span<DlcBuffer> results) {
+Status runSteps(const RunArguments &arguments, Job &job, const Job::Programs &programs, size_t entry,
+                CallValues &values) {
   namespace profile = runtime::profile;
-  if (!arguments.profile.empty())
+  if (!arguments.profile.empty()) {
+    if (job.worldSize() > 1)
+      profile::setRank(job.rank(), job.worldSize());
     if (Status status = profile::start(arguments.profile); !status.ok())
       return status.withContext("--profile");
+  }
   Status status;
   for (int64_t step = 0; step < arguments.steps && status.ok(); ++step)
-    status = program.call(entry, inputs, results);
+    status = job.call(programs, entry, values.arguments, values.results);
   if (arguments.profile.empty())
     return status;
   fmt::print(stderr, "dlc: profile: {}; {}\n", profile::summary().str(), arguments.profile);
   Status written = profile::stop();
   return status.ok() ? written.withContext("--profile") : status;
+}
+
+Status prepareState(const RunArguments &arguments, Job &job) {
+  for (int local = 0; local < job.localMembers(); ++local) {
+    Session &session = job.session(local);
+    if (!arguments.state.empty())
+      if (Status status = session.load(arguments.state); !status.ok())
+        return status;
+    if (Status status = applySettings(session, arguments.settings); !status.ok())
+      return status;
+  }
+  return {};
+}
+
+/// From the start of the job to its end.
+Status runInJob(const RunArguments &arguments, const std::shared_ptr<const Executable> &executable, size_t index,
+                const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) {
+  const Manifest &manifest = executable->manifest();
+  const EntryInfo &entry = manifest.entries[index];
+  StatusOr<std::unique_ptr<Job>> joined = joinJob(arguments, manifest);
+  if (!joined.ok())
+    return joined.status();
+  Job &job = **joined;
+  StatusOr<Job::Programs> programs = job.attach(executable);
+  if (!programs.ok())
+    return programs.status();
+  if (Status status = prepareState(arguments, job); !status.ok())
+    return status;
+  CallValues values(job, manifest, entry);
+  if (Status status = values.read(inputs); !status.ok())
+    return status;
+  if (Status status = runSteps(arguments, job, *programs, index, values); !status.ok())
+    return status;
+  StatusOr<std::vector<Value>> wholes = values.join();
+  if (!wholes.ok())
+    return wholes.status();
+  // One for all: results are the same everywhere.
+  if (job.rank() == 0)
+    if (Status status = writeResults(entry.results, *wholes, outputs); !status.ok())
+      return status;
+  if (job.rank() == 0 && !arguments.saveState.empty())
+    if (Status status = job.session().save(arguments.saveState); !status.ok())
+      return status;
+  return job.leave();
 }
 
 } // namespace
@@ -203,43 +255,14 @@ Status run(const RunArguments &arguments) {
   const EntryInfo &entry = (*executable)->manifest().entries[*index];
   StatusOr<std::vector<std::string>> inputs = placeFiles(arguments.inputs, entry.arguments, "argument");
   StatusOr<std::vector<std::string>> outputs = placeFiles(arguments.outputs, entry.results, "result");
-  if (outputs.ok())
-    if (std::optional<std::string> twice = findTwice(*outputs))
-      return invalid("--output: two results would be written to " + *twice);
-  for (const Status &status : {inputs.status(), outputs.status()})
+  for (const Status &status : {inputs.status(), outputs.status(), outputs.ok() ? checkDistinct(*outputs) : Status()})
     if (!status.ok())
       return status;
-
-  StatusOr<std::unique_ptr<Session>> session = openSession(arguments);
-  if (!session.ok())
-    return session.status();
-  StatusOr<std::shared_ptr<Session::Program>> program = (*session)->attach(*executable);
-  if (!program.ok())
-    return program.status();
-  if (!arguments.state.empty())
-    if (Status status = (*session)->load(arguments.state); !status.ok())
-      return status;
-  if (Status status = applySettings(**session, arguments.settings); !status.ok())
-    return status;
-
-  std::vector<Value> values;
-  values.reserve(entry.arguments.size() + entry.results.size());
-  std::vector<DlcBuffer> argumentBuffers, resultBuffers;
-  for (size_t i = 0; i < entry.arguments.size(); ++i) {
-    if (Status status = readInput((*inputs)[i], entry.arguments[i], values.emplace_back(entry.arguments[i].type));
-        !status.ok())
-      return status;
-    argumentBuffers.push_back(values.back().buffer());
-  }
-  for (const ValueInfo &result : entry.results)
-    resultBuffers.push_back(values.emplace_back(result.type).buffer());
-
-  if (Status status = runSteps(arguments, **program, *index, argumentBuffers, resultBuffers); !status.ok())
-    return status;
-  if (Status status = writeResults(entry.results, std::span(values).subspan(entry.arguments.size()), *outputs);
-      !status.ok())
-    return status;
-  return arguments.saveState.empty() ? Status() : (*session)->save(arguments.saveState);
+  Status status = runInJob(arguments, *executable, *index, *inputs, *outputs);
+  // What hangs on the way out because of a failed rank must not hold up the others' end.
+  if (status.code() == StatusCode::PeerFailed)
+    runtime::exitWithin(std::chrono::seconds(5), kPeerFailed);
+  return status;
 }
 
 } // namespace dlc::tool

@@ -22,6 +22,7 @@ public:
   StatusOr<std::string> watch(std::string_view key, std::string_view known, runtime::Deadline deadline) override;
   StatusOr<int64_t> add(std::string_view key, int64_t delta) override;
   StatusOr<std::string> compareSet(std::string_view key, std::string_view expected, std::string_view desired) override;
+  Status setWhenLost(std::string_view key, std::string_view value) override { return {}; }
 
 private:
   std::filesystem::path pathOf(std::string_view key) const;

@@ -20,7 +20,9 @@ namespace dlc::runtime {
 
 class CommunicatorTable;
 class MemberThreads;
+class Monitor;
 class ProgramCheck;
+class Progress;
 
 /// What one process brings into a job.
 struct JobOptions {
@@ -83,6 +85,8 @@ public:
                                         int channel);
   /// Between all members, for collectives outside programs.
   StatusOr<Communicator *> world(int local = 0);
+  /// Waits for a collective outside programs, so that a failure has the job's reason.
+  Status wait(int local, StatusOr<WorkPtr> work);
 
   /// Why members can do nothing together any more, if they cannot.
   Status failure() const;
@@ -95,28 +99,39 @@ public:
 
   /// Compares a program with the other ranks' when it is new. Returns its number, the same on all ranks.
   StatusOr<uint32_t> checkProgram(const Executable &executable);
-  /// Something failed between members: the reason that all ranks give.
-  Status failed(const Status &why);
+  /// Something failed between members: the reason that all ranks give. An `own` failure is this rank's fault.
+  Status failed(const Status &why, bool own = false);
+  /// What reports know of a member of this process.
+  Progress &progress(int local) { return *progress_[size_t(local)]; }
+  /// What reports call the collectives of a program, by index.
+  void nameCollectives(uint32_t program, std::vector<std::string> names);
 
 private:
   Job(const Contract &contract, const JobOptions &options);
 
   Status meet();
+  Status watch(std::unique_ptr<Store> connection);
+  /// Keeps the first failure and ends what runs.
+  Status settle(const Status &why);
+  std::string describe(uint32_t program, uint32_t index) const;
   Status openSessions();
   int threadsOfMember() const;
 
   Contract contract_;
   JobOptions options_;
   std::unique_ptr<Store> store_;
-  std::vector<std::string> names_; ///< of all members
+  std::vector<std::string> names_, ranks_; ///< of all members, of all processes
   int membersOfHost_ = 1;
   std::unique_ptr<CommunicatorTable> communicators_;
   std::unique_ptr<ProgramCheck> check_;
   std::vector<std::unique_ptr<Session>> sessions_;
   std::unique_ptr<MemberThreads> threads_;
+  std::vector<std::unique_ptr<Progress>> progress_;
   mutable std::mutex lock_;
+  std::map<uint32_t, std::vector<std::string>> collectives_; ///< what messages call them
   Status failure_;
   bool left_ = false;
+  std::unique_ptr<Monitor> monitor_; ///< of several processes
 };
 
 /// Ends the process with this exit code if it still lives then: for programs that end because of a failure and must not

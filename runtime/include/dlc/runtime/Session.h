@@ -133,6 +133,7 @@ private:
   Status startVariables(const Program &program, std::vector<std::string> &started);
   Status setCoordinates(const Program &program);
   Status checkMesh(const Manifest &manifest) const;
+  Status meetMembers(Program &program, const std::vector<std::string> &started);
   Status joinMembers(Program &program, const std::vector<std::string> &started);
   Status grow(const ArenaInfo &info);
 

@@ -40,6 +40,9 @@ public:
   virtual StatusOr<std::string> compareSet(std::string_view key, std::string_view expected,
                                            std::string_view desired) = 0;
 
+  /// Gives a key this value as soon as this process, or its connection, is gone: how others learn of its end. Few keys.
+  virtual Status setWhenLost(std::string_view key, std::string_view value) = 0;
+
   /// Waits as get does, without the value.
   Status wait(std::string_view key, Deadline deadline) { return get(key, deadline).status(); }
 };

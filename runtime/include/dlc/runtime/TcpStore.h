@@ -18,6 +18,7 @@ struct TcpStoreOptions {
   uint64_t generation = 0;                    ///< a client of another one is refused
   int rank = 0;                               ///< of the client, for messages
   std::chrono::milliseconds timeout{300'000}; ///< of connecting, and of every call that does not wait for a key
+  std::chrono::milliseconds callTimeout{0};   ///< of those calls, where it is another one
   std::function<void(const std::string &)>
       report; ///< of the server: one line for each refused peer; empty: standard error
 };

@@ -114,6 +114,20 @@ TEST_P(StoreTest, AWaitDoesNotHoldUpOtherThreads) {
   waits.join();
 }
 
+TEST_P(StoreTest, AValueForTheEndOfAViewComesWhenItIsGone) {
+  if (GetParam().name == "memory")
+    GTEST_SKIP() << "views of one process";
+  std::unique_ptr<Store> other = open();
+  ASSERT_TRUE(other->setWhenLost("life", "lost").ok());
+  EXPECT_EQ(store->get("life", within(0)).status().code(), StatusCode::LimitExceeded);
+  ASSERT_TRUE(other->set("life", "beats").ok());
+  EXPECT_EQ(*store->get("life", within(5000)), "beats");
+  std::thread ends([&] { other.reset(); });
+  EXPECT_EQ(*store->watch("life", "beats", within(10000)), "lost");
+  ends.join();
+  EXPECT_EQ(*store->get("life", within(0)), "lost");
+}
+
 namespace {
 
 /// Passes every call on to a store that several views share.
@@ -129,6 +143,7 @@ public:
   StatusOr<std::string> compareSet(std::string_view key, std::string_view expected, std::string_view desired) override {
     return store_->compareSet(key, expected, desired);
   }
+  Status setWhenLost(std::string_view key, std::string_view value) override { return store_->setWhenLost(key, value); }
 
 private:
   std::shared_ptr<Store> store_;

@@ -1,0 +1,133 @@
+"""Faults of one rank among four: every survivor names it within the limit, and nothing is left behind.
+
+faults.py <rank program> <fault> [--store tcp|file] [--limit s] [--repeat n] [--json file]
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+RANKS = 4
+# Exit code of the survivors, and what each of them must say of the rank at fault ({rank}) or else.
+FAULTS = {
+    "kill": (4, "rank {rank} (host"),
+    "exit": (4, "rank {rank} (host"),
+    "stop": (4, "rank {rank} (host"),
+    "slow": (4, "rank {rank} (host"),
+    "close": (4, "rank {rank} (host"),
+    "early": (4, "rank {rank} (host"),
+    "diverge": (4, "rank {rank} (host"),
+    "broken": (4, "rank {rank} (host"),
+    "program": (1, "ranks run different programs"),
+    "shapes": (1, "ranks run different programs"),
+    "world": (1, "wrong world size"),
+}
+# A store in files needs no connection that could be closed.
+NOT_WITH_FILES = ["close"]
+MUST_SAY = {
+    "stop": "stopped responding",
+    "slow": "is slow or stuck",
+    "early": "left early",
+    "kill": "ended without leaving",
+    "exit": "ended without leaving",
+    "diverge": "logits",
+    "broken": "failed: model.cpp:30",
+}
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def run_once(program, fault, store, limit, slack, guilty):
+    folder = tempfile.mkdtemp(prefix="dlc-faults-")
+    base = dict(os.environ, WORLD_SIZE=str(RANKS), DLC_TIMEOUT=str(limit), DLC_THREADS="1")
+    base["DLC_COMM"] = os.environ.get("DLC_COMM", "gloo")
+    if store == "tcp":
+        base.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()))
+    else:
+        base.update(MASTER_ADDR="file://" + folder + "/store", MASTER_PORT="1")
+    ranks = []
+    started = time.monotonic()
+    for rank in range(RANKS):
+        variables = dict(base, RANK=str(rank), LOCAL_RANK=str(rank))
+        if fault == "world" and rank == guilty:
+            variables["WORLD_SIZE"] = str(RANKS + 1)
+        command = [program, "1000000", fault, str(guilty), "3"]
+        log = open(f"{folder}/{rank}", "w+")
+        ranks.append((subprocess.Popen(command, env=variables, stdout=log, stderr=log), log))
+    code, says = FAULTS[fault]
+    problems, texts, waits, seconds = [], [], [], 0
+    try:
+        for rank, (process, log) in enumerate(ranks):
+            if rank == guilty and fault in ("stop", "slow"):
+                continue
+            try:
+                got = process.wait(timeout=3 * limit + 10)
+            except subprocess.TimeoutExpired:
+                problems.append(f"rank {rank} hangs")
+                continue
+            seconds = max(seconds, time.monotonic() - started)
+            log.seek(0)
+            text = log.read()
+            waited = re.search(r"^waited ([0-9.]+) s", text, re.MULTILINE)
+            waits.append(float(waited[1]) if waited else 0)
+            texts.append(f"rank {rank} ended with {got}: {text}")
+            if rank == guilty and fault in ("kill", "exit", "close", "early", "broken"):
+                continue
+            if got != code:
+                problems.append(f"rank {rank} ended with {got}, expected {code}")
+            for part in (says.format(rank=guilty), MUST_SAY.get(fault, "")):
+                if part not in text:
+                    problems.append(f"rank {rank} does not say '{part}'")
+        if max(waits) > limit + slack:
+            problems.append(f"a survivor waited {max(waits)} s, limit {limit} s")
+    finally:
+        for process, log in ranks:
+            if process.poll() is None:
+                os.kill(process.pid, signal.SIGKILL)
+                process.wait()
+            log.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    if problems:
+        print("\n".join(problems + texts))
+    return {"fault": fault, "store": store, "rank": guilty, "waited": max(waits), "seconds": round(seconds, 2), "good": not problems}
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("program")
+    arguments.add_argument("faults", help="separated by commas, or all")
+    arguments.add_argument("--store", default="tcp", choices=["tcp", "file"])
+    arguments.add_argument("--limit", type=float, default=4)
+    arguments.add_argument("--slack", type=float, default=0, help="seconds above the limit, for busy machines")
+    arguments.add_argument("--repeat", type=int, default=1)
+    arguments.add_argument("--rank", type=int, default=None)
+    arguments.add_argument("--json")
+    options = arguments.parse_args()
+    faults = list(FAULTS) if options.faults == "all" else options.faults.split(",")
+    if options.store == "file":
+        faults = [fault for fault in faults if fault not in NOT_WITH_FILES]
+    results = []
+    for fault in faults:
+        for turn in range(options.repeat):
+            guilty = options.rank if options.rank is not None else (turn + 1) % RANKS
+            results.append(run_once(options.program, fault, options.store, options.limit, options.slack, guilty))
+            print(results[-1], flush=True)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"limit": options.limit, "runs": results}, file, indent=1)
+    return 0 if all(result["good"] for result in results) else 1
+
+
+sys.exit(main())

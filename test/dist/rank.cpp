@@ -1,0 +1,104 @@
+// One rank of a job that trains a few steps, and misbehaves where it is told to: `rank <steps> [<fault> <rank>
+// <step>]`.
+#include "MeshProgram.h"
+#include "dlc/runtime/Job.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace dlc;
+using runtime::Job;
+
+namespace {
+
+struct Fault {
+  std::string name;
+  int rank = -1;
+  int64_t step = 0;
+  bool is(const char *kind, const Job &job) const { return name == kind && rank == job.rank(); }
+};
+
+/// What happens to a rank in front of a step.
+void act(const Fault &fault) {
+  if (fault.name == "kill")
+    ::raise(SIGKILL);
+  if (fault.name == "stop")
+    ::raise(SIGSTOP);
+  if (fault.name == "exit")
+    std::exit(0);
+  if (fault.name == "slow")
+    std::this_thread::sleep_for(std::chrono::minutes(5));
+  if (fault.name == "close")
+    for (int file = 3; file < 256; ++file)
+      ::shutdown(file, SHUT_RDWR);
+}
+
+Status train(Job &job, int64_t steps, const Fault &fault) {
+  test::MeshProgram program{.members = job.members()};
+  program.otherProgram = fault.is("program", job);
+  program.count += fault.is("shapes", job) ? 8 : 0;
+  program.oneChannel = fault.name == "diverge";
+  program.reversed = fault.is("diverge", job);
+  StatusOr<Job::Programs> programs = job.attach(program.make().take());
+  if (!programs.ok())
+    return programs.status();
+  size_t count = size_t(job.localMembers());
+  std::vector<float> x(size_t(program.count), 1), y(x.size() * size_t(job.members()));
+  int64_t index = 0;
+  std::vector<std::vector<DlcBuffer>> arguments(count, {{x.data(), 4 * std::ssize(x)}});
+  std::vector<std::vector<DlcBuffer>> results(count, {{y.data(), 4 * std::ssize(y)}, {&index, 8}});
+  for (int64_t step = 1; step <= steps; ++step) {
+    if (fault.rank == job.rank() && step == fault.step) {
+      act(fault);
+      if (fault.name == "early")
+        return {};
+      if (fault.name == "broken")
+        return (*programs)[0]->call(test::MeshProgram::kBroken, {}, {});
+    }
+    auto begin = std::chrono::steady_clock::now();
+    if (Status status = job.call(*programs, test::MeshProgram::kStep, arguments, results); !status.ok()) {
+      std::fprintf(stderr, "waited %.2f s\n",
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      return status;
+    }
+  }
+  std::vector<float> w(x.size());
+  if (Status status = job.session().read("w", std::as_writable_bytes(std::span(w))); !status.ok())
+    return status;
+  return w[7] == float(job.members()) ? Status() : Status(StatusCode::Internal, "a wrong sum");
+}
+
+Status run(int64_t steps, const Fault &fault) {
+  StatusOr<runtime::Contract> contract = runtime::detectContract(runtime::currentEnvironment());
+  if (!contract.ok())
+    return contract.status();
+  StatusOr<std::unique_ptr<Job>> job = Job::join(*contract);
+  if (!job.ok())
+    return job.status();
+  Status status = train(**job, steps, fault);
+  return status.ok() ? (*job)->leave() : status;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Fault fault;
+  if (argc > 4)
+    fault = {argv[2], std::atoi(argv[3]), std::atoi(argv[4])};
+  Status status = run(argc > 1 ? std::atoi(argv[1]) : 5, fault);
+  if (status.ok())
+    return 0;
+  std::fprintf(stderr, "%s\n", status.message().c_str());
+  if (status.code() != StatusCode::PeerFailed)
+    return 1;
+  runtime::exitWithin(std::chrono::seconds(5), 4);
+  return 4;
+}
