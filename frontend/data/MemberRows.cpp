@@ -11,7 +11,7 @@ std::pair<Tensor, Tensor> gatherBatch(const DataSource &source, std::span<const 
   trace::LayoutRef layout = trace::blocksOf(0, static_cast<int64_t>(rows.size()), job->members);
   std::vector<int64_t> own; // a block a member; behind its own rows the last of them, which nobody reads
   for (int local = 0; local < job->localMembers; ++local) {
-    size_t member = static_cast<size_t>(job->firstMember + local);
+    size_t member = job->member(local);
     for (int64_t i = 0; i < layout->block; ++i) {
       int64_t row = std::min(layout->borders[member] + i, std::max(layout->borders[member + 1] - 1, int64_t(0)));
       own.push_back(rows[static_cast<size_t>(row)]);

@@ -45,6 +45,7 @@ std::vector<std::vector<uint64_t>> exchangeHashes(const Job &job, const std::vec
 
 void takeFromFirst(const Job &job, Variable &variable, const std::source_location &where) {
   std::vector<std::shared_ptr<Buffer>> values; // one a member
+  values.reserve(static_cast<size_t>(job.localMembers));
   for (int local = 0; local < job.localMembers; ++local)
     values.push_back(stateOf(variable, where));
   distributed::together(

@@ -134,6 +134,7 @@ std::vector<Tensor> all_gather(const Tensor &tensor, Where where) {
   const record::Job &job = record::requireJob("all_gather", where);
   Given given = read("all_gather", tensor, where);
   std::vector<std::shared_ptr<Buffer>> all; // of each member of this process; they are equal
+  all.reserve(static_cast<size_t>(job.localMembers));
   for (int local = 0; local < job.localMembers; ++local)
     all.push_back(Buffer::allocate(given.type->bytes * job.members));
   together(
@@ -144,6 +145,7 @@ std::vector<Tensor> all_gather(const Tensor &tensor, Where where) {
       },
       where);
   std::vector<Tensor> tensors;
+  tensors.reserve(static_cast<size_t>(job.worldSize));
   for (int rank = 0; rank < job.worldSize; ++rank) {
     auto part = Buffer::allocate(given.type->bytes);
     const char *from = static_cast<const char *>(all[0]->data) + given.type->bytes * rank * job.localMembers;

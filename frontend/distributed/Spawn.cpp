@@ -200,11 +200,13 @@ private:
       unsetenv(name);
   }
 
-  static std::string cutShort(std::string text) { return text.substr(0, kLongestMessage - 1); }
+  static std::string cutShort(const std::string &text) { return text.substr(0, kLongestMessage - 1); }
 
   /// Serves the store, from a thread that must not be there when processes are forked, and lets the ranks begin.
   void order() {
-    auto server = runtime::serveStore({.secret = secret});
+    runtime::TcpStoreOptions options;
+    options.secret = secret;
+    auto server = runtime::serveStore(options);
     record::check(server.status(), where);
     store = server.take();
     for (Child &child : children) {

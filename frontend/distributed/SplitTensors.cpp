@@ -22,6 +22,7 @@ namespace {
 /// The blocks of all members, one after another, on every member of this process; returns the first one's.
 std::shared_ptr<record::Buffer> gatherBlocks(const record::Job &job, const char *own, int64_t bytes, Where where) {
   std::vector<std::shared_ptr<record::Buffer>> all;
+  all.reserve(static_cast<size_t>(job.localMembers));
   for (int local = 0; local < job.localMembers; ++local)
     all.push_back(record::Buffer::allocate(bytes * job.members));
   distributed::together(
@@ -96,7 +97,7 @@ Tensor intoBlocks(const Tensor &like, const char *rows, trace::TypeRef type, Lay
   int64_t block = trace::memberBytes(type, layout), row = layout->block ? block / layout->block : 0;
   auto buffer = record::Buffer::allocate(record::bytesHere(type, layout));
   for (int local = 0; local < job.localMembers; ++local) {
-    int64_t bytes = layout->rows(static_cast<size_t>(job.firstMember + local)) * row;
+    int64_t bytes = layout->rows(job.member(local)) * row;
     char *to = static_cast<char *>(buffer->data) + local * block;
     std::memcpy(to, rows, static_cast<size_t>(bytes));
     std::memset(to + bytes, 0, static_cast<size_t>(block - bytes));
@@ -124,7 +125,7 @@ std::vector<int64_t> exchangeRows(const record::Job &job, trace::TypeRef type, W
   std::memcpy(told.data(), all->data, told.size() * sizeof(RowsOfRank));
   std::vector<int64_t> rows;
   for (int rank = 0; rank < job.worldSize; ++rank) {
-    const RowsOfRank &one = told[static_cast<size_t>(rank * job.localMembers)];
+    const RowsOfRank &one = told[static_cast<size_t>(rank) * static_cast<size_t>(job.localMembers)];
     if (one.rest != told[0].rest)
       fail(ErrorKind::Type,
            "from_local: rank 0 gives rows of " + std::string(told[0].rest.data()) + ", rank " + std::to_string(rank) +

@@ -19,6 +19,9 @@ struct Job {
   /// Set by DataParallel: the rows of a batch are dealt out to the members.
   bool splitsBatches = false;
   runtime::Job *runtime = nullptr;
+
+  /// Number of one of this process's members.
+  size_t member(int local) const { return static_cast<size_t>(firstMember) + static_cast<size_t>(local); }
 };
 /// Null outside a job.
 const Job *job();

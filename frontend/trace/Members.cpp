@@ -61,7 +61,8 @@ private:
 
 } // namespace
 
-StatusOr<std::shared_ptr<Runnable>> attachMembers(runtime::Job &job, std::shared_ptr<const Executable> executable,
+StatusOr<std::shared_ptr<Runnable>> attachMembers(runtime::Job &job,
+                                                  const std::shared_ptr<const Executable> &executable,
                                                   std::vector<LayoutRef> arguments, std::vector<LayoutRef> results) {
   auto attached = job.attach(executable, Session::State::Given);
   if (!attached.ok())
