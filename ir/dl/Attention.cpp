@@ -46,6 +46,18 @@ static LogicalResult checkOperands(std::optional<Location> location, RankedTenso
   return success();
 }
 
+// Each batch alone; rows and keys are whole.
+ShardingRule AttentionOp::getShardingRule() {
+  ShardingRule rule = ShardingRule::whole(*this);
+  for (int64_t dim = 0; dim < typeOf(getQ()).getRank() - 2; ++dim) {
+    unsigned factor = rule.addParallel(typeOf(getQ()).getDimSize(dim));
+    for (auto *tensors : {&rule.operands, &rule.results})
+      for (SmallVector<DimFactors> &dims : *tensors)
+        dims[dim] = {factor};
+  }
+  return rule;
+}
+
 LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
   RankedTensorType q = typeOf(adaptor.getQ()), k = typeOf(adaptor.getK()), v = typeOf(adaptor.getV());

@@ -55,3 +55,10 @@ OpFoldResult CastOp::fold(FoldAdaptor) {
     return inner.getX();
   return nullptr;
 }
+
+// To a narrower type, or to integers, a sum is not the sum of what its parts become.
+bool CastOp::passesPartial(unsigned, ReduceKind) {
+  auto from = dyn_cast<FloatType>(getX().getType().getElementType());
+  auto to = dyn_cast<FloatType>(getType().getElementType());
+  return from && to && from.getWidth() < to.getWidth();
+}

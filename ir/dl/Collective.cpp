@@ -199,8 +199,9 @@ static LogicalResult verifyAxes(Operation *op, ArrayAttr axes) {
   return success();
 }
 
-/// Each dim's borders against the extent and the mesh.
-static LogicalResult verifySharding(Operation *op, RankedTensorType type, ShardingAttr sharding) {
+LogicalResult dlc::dl::verifySharding(Operation *op, RankedTensorType type, ShardingAttr sharding) {
+  if (int64_t(sharding.getDims().size()) != type.getRank())
+    return op->emitOpError("expects ") << type.getRank() << " dims in the sharding, got " << sharding;
   for (auto [extent, dim] : llvm::zip_equal(type.getShape(), sharding.getDims())) {
     MeshOp mesh = meshWith(op, dim.getAxes());
     if (!mesh)
@@ -220,8 +221,6 @@ static LogicalResult verifySharding(Operation *op, RankedTensorType type, Shardi
 // reshard
 
 LogicalResult ReshardOp::verify() {
-  if (int64_t(getSharding().getDims().size()) != getType().getRank())
-    return emitOpError("expects ") << getType().getRank() << " dims in the sharding, got " << getSharding();
   if (!getType().hasStaticShape())
     return emitOpError("expects a static shape, got ") << getType();
   return success();

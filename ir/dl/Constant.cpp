@@ -44,3 +44,9 @@ Operation *DlDialect::materializeConstant(OpBuilder &builder, Attribute value, T
   auto elements = dyn_cast<ElementsAttr>(value);
   return elements && elements.getShapedType() == type ? ConstantOp::create(builder, location, elements) : nullptr;
 }
+
+// Only a splat is ever split.
+void ConstantOp::partitionLocal(PartitionBuilder &) {
+  if (auto splat = dyn_cast<SplatElementsAttr>(getValue()))
+    setValueAttr(splat.resizeSplat(getType()));
+}

@@ -1,6 +1,7 @@
 #include "dlc/ir/Conv.h"
 
 #include "Axes.h"
+#include "dlc/ir/DlAttrs.h"
 
 using namespace mlir;
 using namespace dlc::dl;
@@ -121,6 +122,54 @@ ConvDims ConvWeightGradOp::getDims() {
   ConvDims dims = dimsOf(typeOf(getX()), getType(), attributesOf(*this));
   dims.leaves = int64_t(getLeaves());
   return dims;
+}
+
+// Windows are whole; batch, channels in and out are loops of all three.
+
+namespace {
+
+struct ConvFactors {
+  using Dims = SmallVector<DimFactors>;
+  DimFactors batch, inChannels, outChannels;
+
+  Dims ofInput() const { return {batch, inChannels, {}, {}}; }
+  Dims ofWeight() const { return {outChannels, inChannels, {}, {}}; }
+  Dims ofResult() const { return {batch, outChannels, {}, {}}; }
+};
+
+} // namespace
+
+ShardingRule ConvOp::getShardingRule() {
+  ShardingRule rule;
+  ConvDims dims = getDims();
+  ConvFactors f{{rule.addParallel(dims.batch)},
+                {rule.addReduce(dims.inChannels, ReduceKind::Sum)},
+                {rule.addParallel(dims.outChannels)}};
+  rule.operands = {f.ofInput(), f.ofWeight()};
+  rule.results = {f.ofResult()};
+  return rule;
+}
+
+ShardingRule ConvInputGradOp::getShardingRule() {
+  ShardingRule rule;
+  ConvDims dims = getDims();
+  ConvFactors f{{rule.addParallel(dims.batch)},
+                {rule.addParallel(dims.inChannels)},
+                {rule.addReduce(dims.outChannels, ReduceKind::Sum)}};
+  rule.operands = {f.ofResult(), f.ofWeight()};
+  rule.results = {f.ofInput()};
+  return rule;
+}
+
+ShardingRule ConvWeightGradOp::getShardingRule() {
+  ShardingRule rule;
+  ConvDims dims = getDims();
+  ConvFactors f{{rule.addReduce(dims.batch, ReduceKind::Sum)},
+                {rule.addParallel(dims.inChannels)},
+                {rule.addParallel(dims.outChannels)}};
+  rule.operands = {f.ofInput(), f.ofResult()};
+  rule.results = {f.ofWeight()};
+  return rule;
 }
 
 bool ConvOp::acceptsEpilogue() { return true; }

@@ -2,6 +2,7 @@
 
 #include "Axes.h"
 #include "dlc/ir/Constant.h"
+#include "dlc/ir/DlAttrs.h"
 #include "dlc/ir/Elementwise.h"
 #include "dlc/ir/Shape.h"
 #include "dlc/ir/TensorBuilder.h"
@@ -188,6 +189,38 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
     return emitOptionalError(location, "expects numbers to add, got ", x, "; use kind(set)");
   types.push_back(x);
   return success();
+}
+
+// Batch, outer and inner dims are loops. Updates may be added in parts: then x counts on one member.
+ShardingRule ScatterOp::getShardingRule() {
+  ShardingRule rule = ShardingRule::whole(*this);
+  SmallVector<DimFactors> &x = rule.operands[0], &indices = rule.operands[1], &updates = rule.operands[2];
+  RankedTensorType type = getType();
+  int64_t axis = getAxis(), batchDims = getBatchDims(), places = getIndices().getType().getRank() - batchDims;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (dim == axis)
+      continue;
+    x[dim] = rule.results[0][dim] =
+        updates[dim < axis ? dim : dim - 1 + places] = {rule.addParallel(type.getDimSize(dim))};
+    if (dim < batchDims)
+      indices[dim] = x[dim];
+  }
+  if (getKind() == ScatterKind::Add)
+    for (int64_t place = 0; place < places; ++place)
+      indices[batchDims + place] = updates[axis + place] = {
+          rule.addReduce(getIndices().getType().getDimSize(batchDims + place), ReduceKind::Sum)};
+  return rule;
+}
+
+/// An index outside leaves its update out.
+TypedAttr ScatterOp::getNeutral(unsigned operand, ReduceKind) {
+  return operand == 1 ? IntegerAttr::get(getIndices().getType().getElementType(), -1) : TypedAttr();
+}
+
+void ScatterOp::partitionLocal(PartitionBuilder &b) {
+  for (int64_t dim = getBatchDims(); dim < getIndices().getType().getRank(); ++dim)
+    if (b.getOperandSharding(1).isSplit(dim))
+      getXMutable().assign(b.onFirstMember(getX(), 1, dim));
 }
 
 static int64_t product(ArrayRef<int64_t> extents) {

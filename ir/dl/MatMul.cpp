@@ -2,6 +2,7 @@
 
 #include "Axes.h"
 #include "dlc/ir/ContractionDims.h"
+#include "dlc/ir/DlAttrs.h"
 #include "dlc/ir/Shape.h"
 
 using namespace mlir;
@@ -120,6 +121,22 @@ LogicalResult DotGeneralOp::buildAdjoint(AdjointBuilder &b) {
     b.addTo(1, operandGradient(b, g, getA(), false, typeOf(getB()).getRank(), getRhsBatch(), getRhsContract(),
                                getLhsBatch(), getLhsContract()));
   return success();
+}
+
+ShardingRule DotGeneralOp::getShardingRule() {
+  ShardingRule rule = ShardingRule::whole(*this);
+  RankedTensorType lhs = typeOf(getA()), rhs = typeOf(getB());
+  SmallVector<DimFactors> &a = rule.operands[0], &b = rule.operands[1];
+  int64_t position = 0;
+  for (auto [l, r] : llvm::zip(getLhsBatch(), getRhsBatch()))
+    a[l] = b[r] = rule.results[0][position++] = {rule.addParallel(lhs.getDimSize(l))};
+  for (int64_t dim : freeDims(lhs.getRank(), getLhsBatch(), getLhsContract()))
+    a[dim] = rule.results[0][position++] = {rule.addParallel(lhs.getDimSize(dim))};
+  for (int64_t dim : freeDims(rhs.getRank(), getRhsBatch(), getRhsContract()))
+    b[dim] = rule.results[0][position++] = {rule.addParallel(rhs.getDimSize(dim))};
+  for (auto [l, r] : llvm::zip(getLhsContract(), getRhsContract()))
+    a[l] = b[r] = {rule.addReduce(lhs.getDimSize(l), ReduceKind::Sum)};
+  return rule;
 }
 
 static SmallVector<int64_t> stridesOf(RankedTensorType type) {

@@ -82,6 +82,23 @@ static LogicalResult checkPool(std::optional<Location> location, RankedTensorTyp
   return success();
 }
 
+/// Each plane alone: images and channels are loops, of every operand and the result.
+static ShardingRule planesRule(Operation *op) {
+  ShardingRule rule = ShardingRule::whole(op);
+  for (int64_t dim = 0; dim < 2; ++dim) {
+    unsigned factor = rule.addParallel(typeOf(op->getResult(0)).getDimSize(dim));
+    for (auto *tensors : {&rule.operands, &rule.results})
+      for (SmallVector<DimFactors> &dims : *tensors)
+        dims[dim] = {factor};
+  }
+  return rule;
+}
+
+ShardingRule MaxPoolOp::getShardingRule() { return planesRule(*this); }
+ShardingRule MaxPoolGradOp::getShardingRule() { return planesRule(*this); }
+ShardingRule AvgPoolOp::getShardingRule() { return planesRule(*this); }
+ShardingRule AvgPoolGradOp::getShardingRule() { return planesRule(*this); }
+
 static RankedTensorType resultOf(RankedTensorType x, const PoolDims &dims) {
   return x.clone({x.getDimSize(0), x.getDimSize(1), dims.out[0], dims.out[1]});
 }

@@ -2,8 +2,10 @@
 
 #include "Axes.h"
 #include "dlc/ir/Constant.h"
+#include "dlc/ir/DlAttrs.h"
 #include "dlc/ir/Elementwise.h"
 #include "dlc/ir/Reduce.h"
+#include "dlc/ir/TensorBuilder.h"
 
 using namespace mlir;
 using namespace dlc::dl;
@@ -118,6 +120,8 @@ LogicalResult ReshapeOp::buildAdjoint(AdjointBuilder &b) {
   return success();
 }
 
+bool ReshapeOp::passesPartial(unsigned, ReduceKind) { return true; }
+
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   if (getX().getType() == getType())
     return getX();
@@ -166,6 +170,8 @@ LogicalResult TransposeOp::buildAdjoint(AdjointBuilder &b) {
           }));
   return success();
 }
+
+bool TransposeOp::passesPartial(unsigned, ReduceKind) { return true; }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   if (llvm::equal(getPermutation(), llvm::seq<int64_t>(0, getPermutation().size())))
@@ -287,6 +293,17 @@ LogicalResult SliceOp::buildAdjoint(AdjointBuilder &b) {
             return PadOp::create(b.getBuilder(), b.getLoc(), g, zeroLike(b, g), getStarts(), hi, interior);
           }));
   return success();
+}
+
+bool SliceOp::passesPartial(unsigned, ReduceKind) { return true; }
+
+// A dim that is split is taken whole.
+void SliceOp::partitionLocal(PartitionBuilder &b) {
+  SmallVector<int64_t> limits(getLimits());
+  for (auto [dim, limit] : llvm::enumerate(limits))
+    if (b.getResultSharding(0).isSplit(dim))
+      limit = getType().getDimSize(dim);
+  setLimits(limits);
 }
 
 OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
@@ -451,6 +468,21 @@ LogicalResult ConcatOp::buildAdjoint(AdjointBuilder &b) {
   return success();
 }
 
+// As its index sources say, and of inputs without elements too, which are no source.
+ShardingRule ConcatOp::getShardingRule() {
+  ShardingRule rule = ShardingRule::whole(*this);
+  for (auto [dim, extent] : llvm::enumerate(getType().getShape())) {
+    if (int64_t(dim) == int64_t(getAxis()))
+      continue;
+    rule.results[0][dim] = {rule.addParallel(extent)};
+    for (SmallVector<DimFactors> &operand : rule.operands)
+      operand[dim] = rule.results[0][dim];
+  }
+  return rule;
+}
+
+bool ConcatOp::passesPartial(unsigned, ReduceKind) { return true; }
+
 OpFoldResult ConcatOp::fold(FoldAdaptor) { return getInputs().size() == 1 ? OpFoldResult(getInputs()[0]) : nullptr; }
 
 // reverse
@@ -491,3 +523,13 @@ LogicalResult IotaOp::verify() {
 }
 
 AffineExpr IotaOp::getIndexValue() { return getAffineDimExpr(getAxis(), getContext()); }
+
+void IotaOp::partitionLocal(PartitionBuilder &b) {
+  if (!b.getResultSharding(0).isSplit(getAxis()))
+    return;
+  OpBuilder &builder = b.getBuilder();
+  TensorBuilder t(builder, getLoc());
+  Value start = t.cast(b.getStart(0, getAxis()), getType().getElementType());
+  Value spread = BroadcastOp::create(builder, getLoc(), getType(), start, ArrayRef<int64_t>{});
+  b.replaceResult(getOperation()->getResult(0), t.add(getResult(), spread));
+}

@@ -45,6 +45,7 @@ func.func @no_mesh(%x: tensor<4xf32>) {
 
 // -----
 
+dl.mesh @mesh ["data" = 2]
 func.func @rank(%x: tensor<4xf32>) {
   // expected-error@+1 {{'dl.reshard' op expects 1 dims in the sharding, got #dl.sharding<[_, _]>}}
   %0 = dl.reshard %x to <[_, _]> : tensor<4xf32>

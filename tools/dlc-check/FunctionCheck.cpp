@@ -2,6 +2,7 @@
 
 #include "CompiledCheck.h"
 #include "GradientCheck.h"
+#include "MeshCheck.h"
 #include "TestInputs.h"
 #include "dlc/ir/Program.h"
 #include "dlc/passes/Passes.h"
@@ -102,6 +103,8 @@ bool dlc::check::checkFunction(func::FuncOp function, const CheckOptions &option
   compareOutcomes(report, "decomposed", *value, *decomposed, toleranceOf(function, "dl.tolerance", kValueTolerance));
   checkTargets(report, "compiled", *expanded, *arguments, *state, *value,
                toleranceOf(function, "dl.compiled_tolerance", -1), options);
+  checkMesh(report, function, *arguments, *state, *value, toleranceOf(function, "dl.tolerance", kValueTolerance),
+            options);
   if (function->hasAttr("dl.check_gradient"))
     checkGradient(report, function, *expanded, *arguments, *state, options);
   return !report.failed();

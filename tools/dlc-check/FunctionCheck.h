@@ -38,6 +38,8 @@ struct CheckOptions {
   bool compiled = false;               // also compile for the cpu, run and compare
   bool sim = false;                    // likewise for the simulated device
   std::vector<std::string> allow = {}; // as CompileOptions::allow
+  std::string mesh = {};               // also on the members of a mesh, as "data=3"
+  int64_t splitDim = 0;                // the dim of arguments that is split then, or their last one
 };
 
 /// Value, decomposition, expected values, gradients; false if any is wrong, after telling what.

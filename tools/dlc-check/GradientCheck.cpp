@@ -1,6 +1,7 @@
 #include "GradientCheck.h"
 
 #include "CompiledCheck.h"
+#include "MeshCheck.h"
 #include "TestInputs.h"
 #include "dlc/ir/Elementwise.h"
 #include "dlc/ir/Program.h"
@@ -194,6 +195,7 @@ LogicalResult GradientCheck::run() {
   checkTargets(report, "compiled gradient", *ruling, allArguments(), state, *byRule,
                toleranceOf(function, "dl.compiled_tolerance", -1), options);
   double tolerance = toleranceOf(function, "dl.tolerance", kGradientTolerance);
+  checkMesh(report, ruling->function(), allArguments(), state, *byRule, tolerance, options);
   for (auto [index, input] : llvm::enumerate(inputs)) {
     const dl::ReferenceTensor &rule = byRule->results[index], &decomposed = byDecomposition->results[index];
     SmallVector<int64_t> elements = sample(rule.size());

@@ -16,6 +16,9 @@ static llvm::cl::opt<uint64_t> seed("seed", llvm::cl::desc("Seed of the test val
 static llvm::cl::opt<bool> compiled("compiled",
                                     llvm::cl::desc("Also compile for the cpu, run and compare with the reference"));
 static llvm::cl::opt<bool> sim("sim", llvm::cl::desc("Likewise for the simulated device, with every access checked"));
+static llvm::cl::opt<std::string> mesh("mesh",
+                                       llvm::cl::desc("Also as a program of several members, as data=3, evaluated"));
+static llvm::cl::opt<int64_t> splitDim("split-dim", llvm::cl::desc("The dim of arguments that is split over data"));
 static llvm::cl::list<std::string> allow("allow", llvm::cl::desc("As in dlc compile"));
 
 // Exit codes: 0 all right, 1 a check failed, 2 the file cannot be read.
@@ -40,8 +43,12 @@ int main(int argc, char **argv) {
   for (auto function : module->getOps<func::FuncOp>()) {
     if (function.isExternal() || (!only.empty() && function.getName() != only))
       continue;
-    bool ok = dlc::check::checkFunction(
-        function, {.seed = seed, .compiled = compiled, .sim = sim, .allow = {allow.begin(), allow.end()}});
+    bool ok = dlc::check::checkFunction(function, {.seed = seed,
+                                                   .compiled = compiled,
+                                                   .sim = sim,
+                                                   .allow = {allow.begin(), allow.end()},
+                                                   .mesh = mesh,
+                                                   .splitDim = splitDim});
     llvm::outs() << (ok ? "ok   @" : "FAIL @") << function.getName() << "\n";
     ++checked;
     failed += !ok;

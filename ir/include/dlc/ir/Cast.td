@@ -3,7 +3,7 @@
 
 include "dlc/ir/DlBase.td"
 
-def Dl_CastOp : Dl_PureOp<"cast", [Body, FoldsByReference, DiffSome]> {
+def Dl_CastOp : Dl_PureOp<"cast", [Body, FoldsByReference, DiffSome, PassesPartials]> {
   let summary = "x in another element type";
   let description = [{
     Float to integer: toward zero, saturating, NaN gives 0. Float to float: nearest even. Integer to integer: wraps.

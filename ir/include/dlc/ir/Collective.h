@@ -5,3 +5,10 @@
 
 #define GET_OP_CLASSES
 #include "dlc/ir/Collective.h.inc"
+
+namespace dlc::dl {
+
+/// Checks a sharding against a type and the module's mesh; the error is the op's.
+llvm::LogicalResult verifySharding(mlir::Operation *op, mlir::RankedTensorType type, ShardingAttr sharding);
+
+} // namespace dlc::dl

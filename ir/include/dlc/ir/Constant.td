@@ -4,7 +4,7 @@
 include "dlc/ir/DlBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 
-def Dl_ConstantOp : Dl_PureOp<"constant", [ConstantLike, NonDifferentiable, AllTypesMatch<["value", "y"]>]> {
+def Dl_ConstantOp : Dl_PureOp<"constant", [ConstantLike, PartitionsItself, NonDifferentiable, AllTypesMatch<["value", "y"]>]> {
   let summary = "A constant tensor";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Dl_Tensor:$y);

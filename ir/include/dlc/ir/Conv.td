@@ -4,7 +4,7 @@
 include "dlc/ir/DlBase.td"
 
 class Dl_Conv<string mnemonic, string text, list<Trait> traits>
-    : Dl_PureOp<mnemonic, !listconcat([Diff, OwnKernel], traits)> {
+    : Dl_PureOp<mnemonic, !listconcat([Diff, Shards, OwnKernel], traits)> {
   let summary = text;
   let results = (outs Dl_FloatTensor:$y);
   dag attributes = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding_lo, DenseI64ArrayAttr:$padding_hi,

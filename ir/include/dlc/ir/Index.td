@@ -18,7 +18,8 @@ def Dl_GatherOp : Dl_PureOp<"gather", [InferTypeOpAdaptor, MovesIndirectly, Diff
     $x `,` $indices `axis` $axis (`batch_dims` $batch_dims^)? attr-dict `:` functional-type(operands, $y)}];
 }
 
-def Dl_ScatterOp : Dl_PureOp<"scatter", [InferTypeOpAdaptor, OwnKernel, Diff]> {
+def Dl_ScatterOp : Dl_PureOp<"scatter", [InferTypeOpAdaptor, OwnKernel, Diff,
+    DeclareOpInterfaceMethods<Dl_Shardable, ["getShardingRule", "getNeutral", "partitionLocal"]>]> {
   let summary = "x with updates added to, or put in the place of, elements at indices along the axis";
   let description = [{
     Addresses as gather does; updates have the shape of gather(x, indices). Row-major order of the indices, one update after

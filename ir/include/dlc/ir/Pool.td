@@ -4,7 +4,7 @@
 include "dlc/ir/DlBase.td"
 
 class Dl_Pool<string mnemonic, string text, dag operands, dag extra, string head, list<Trait> traits>
-    : Dl_PureOp<mnemonic, !listconcat([OwnKernel], traits)> {
+    : Dl_PureOp<mnemonic, !listconcat([OwnKernel, Shards], traits)> {
   let summary = text;
   let arguments = !con(operands, (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$padding_lo, DenseI64ArrayAttr:$padding_hi, UnitAttr:$ceil_mode), extra);

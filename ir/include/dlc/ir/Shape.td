@@ -9,7 +9,8 @@ class Dl_Move<string mnemonic, string text, list<Trait> traits = []>
   let results = (outs Dl_Tensor:$y);
 }
 
-def Dl_ReshapeOp : Dl_Move<"reshape", "The same elements in row-major order under another shape"> {
+def Dl_ReshapeOp : Dl_Move<"reshape", "The same elements in row-major order under another shape",
+    [PassesPartials]> {
   let description = "The result type is given; it has as many elements as the operand.";
   let extraClassDeclaration = "bool keepsOrder() { return true; }";
   let arguments = (ins Dl_Tensor:$x);
@@ -18,7 +19,8 @@ def Dl_ReshapeOp : Dl_Move<"reshape", "The same elements in row-major order unde
   let hasFolder = 1;
 }
 
-def Dl_TransposeOp : Dl_Move<"transpose", "Dimension i of y is dimension permutation[i] of x", [InferTypeOpAdaptor]> {
+def Dl_TransposeOp : Dl_Move<"transpose", "Dimension i of y is dimension permutation[i] of x",
+    [InferTypeOpAdaptor, PassesPartials]> {
   let arguments = (ins Dl_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let assemblyFormat = "$x `permutation` $permutation attr-dict `:` functional-type($x, $y)";
   let hasFolder = 1;
@@ -34,7 +36,8 @@ def Dl_BroadcastOp : Dl_Move<"broadcast", "Repeats x along new and stretched dim
   let hasFolder = 1;
 }
 
-def Dl_SliceOp : Dl_Move<"slice", "y[i] = x[starts + i * strides], up to limits (excluded)", [InferTypeOpAdaptor]> {
+def Dl_SliceOp : Dl_Move<"slice", "y[i] = x[starts + i * strides], up to limits (excluded)",
+    [InferTypeOpAdaptor, DeclareOpInterfaceMethods<Dl_Shardable, ["passesPartial", "partitionLocal"]>]> {
   let description = "0 <= starts <= limits <= extent, strides >= 1; the extent of y is ceil((limit - start) / stride).";
   let arguments = (ins Dl_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$limits, DenseI64ArrayAttr:$strides);
   let assemblyFormat = [{
@@ -53,7 +56,8 @@ def Dl_PadOp : Dl_Move<"pad", "x with `value` before (lo), behind (hi) and betwe
   let hasFolder = 1;
 }
 
-def Dl_ConcatOp : Dl_Move<"concat", "The inputs one behind the other along the axis", [InferTypeOpAdaptor]> {
+def Dl_ConcatOp : Dl_Move<"concat", "The inputs one behind the other along the axis",
+    [InferTypeOpAdaptor, DeclareOpInterfaceMethods<Dl_Shardable, ["getShardingRule", "passesPartial"]>]> {
   let arguments = (ins Variadic<Dl_Tensor>:$inputs, I64Attr:$axis);
   let assemblyFormat = "$inputs `axis` $axis attr-dict `:` functional-type($inputs, $y)";
   let hasFolder = 1;
@@ -65,7 +69,7 @@ def Dl_ReverseOp : Dl_Move<"reverse", "x with the order of elements along the ax
   let hasFolder = 1;
 }
 
-def Dl_IotaOp : Dl_PureOp<"iota", [DeclareOpInterfaceMethods<Dl_IndexValued>, NonDifferentiable]> {
+def Dl_IotaOp : Dl_PureOp<"iota", [DeclareOpInterfaceMethods<Dl_IndexValued>, PartitionsItself, NonDifferentiable]> {
   let summary = "Each element is its index along the axis";
   let description = "The result type is given. Indices a float type cannot hold are rounded to it.";
   let arguments = (ins I64Attr:$axis);
