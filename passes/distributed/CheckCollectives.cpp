@@ -70,7 +70,7 @@ private:
     else if (auto group = dyn_cast<dl::GroupOp>(op))
       return visitGroup(group);
     else if (auto collective = dyn_cast<dl::CollectiveOpInterface>(op))
-      visitCollective(collective);
+      return visitCollective(collective);
     else if (isa<dl::WaitOp>(op))
       for (auto [from, to] : llvm::zip(op->getOperands(), op->getResults()))
         differs[to] = differs.lookup(from);
@@ -137,7 +137,11 @@ private:
     return success();
   }
 
-  void visitCollective(dl::CollectiveOpInterface collective) {
+  LogicalResult visitCollective(dl::CollectiveOpInterface collective) {
+    // Members' parts lie one behind the other.
+    if (auto dim = collective->getAttrOfType<IntegerAttr>("dim"); dim && dim.getInt() != 0)
+      return collective->emitOpError("expects dim(0), got dim(")
+             << dim.getInt() << "); exchange the dims before and after";
     Axes axes = ofAll(collective->getOperands());
     for (auto axis : collective.getAxes().getAsRange<StringAttr>())
       if (collective.getCollectiveKind() == dl::CollectiveKind::ReduceScatter)
@@ -146,6 +150,7 @@ private:
         axes.remove(axis);
     for (Value result : collective->getResults())
       differs[result] = axes;
+    return success();
   }
 
   /// What a region gives may depend on all it reads; members take the same way around a collective in it only if they

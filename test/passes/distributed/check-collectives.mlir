@@ -103,3 +103,14 @@ module attributes {dl.local} {
     return %w : tensor<4xf32>
   }
 }
+
+// -----
+
+module attributes {dl.local} {
+  dl.mesh @mesh ["data" = 2]
+  func.func @dim(%x: tensor<4x4xf32>) -> tensor<4x8xf32> attributes {dl.entry} {
+    // expected-error@+1 {{expects dim(0), got dim(1); exchange the dims before and after}}
+    %r = dl.all_gather(data) %x dim(1) : tensor<4x4xf32> -> tensor<4x8xf32>
+    return %r : tensor<4x8xf32>
+  }
+}
