@@ -207,8 +207,30 @@ private:
     }
   }
 
-  /// Small reductions of anything else become one where nothing between them reads the first.
+  /// When each op is done if all run as soon as they can.
+  DenseMap<Operation *, double> findReadyTimes() const {
+    DenseMap<Operation *, double> ready;
+    for (Operation &op : block) {
+      double start = 0;
+      op.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          start = std::max(start, ready.lookup(operand.getDefiningOp()));
+      });
+      ready[&op] = start + (isa<dl::CollectiveOpInterface>(op) ? startSeconds : modelledSeconds(&op));
+    }
+    return ready;
+  }
+
+  /// Small reductions of anything else become one where that delays none: nothing between them reads the first, and
+  /// they are urgent at about the same time, or both not.
   void joinSmall() {
+    DenseSet<Operation *> urgent = findUrgent();
+    DenseMap<Operation *, double> ready = findReadyTimes();
+    auto canJoin = [&](dl::AllReduceOp first, dl::AllReduceOp second) {
+      bool together = std::abs(ready.lookup(first) - ready.lookup(second)) <= startSeconds;
+      return areAlike(first, second) && urgent.contains(first) == urgent.contains(second) &&
+             (together || !urgent.contains(first));
+    };
     SmallVector<dl::AllReduceOp> parts;
     Derived reduced;
     auto flush = [&] {
@@ -223,7 +245,7 @@ private:
       auto reduction = dyn_cast<dl::AllReduceOp>(op);
       if (!reduction || reduction->hasAttr(bucketAttribute) || bytesOf(reduction) > smallBytes)
         continue;
-      if (!parts.empty() && !areAlike(parts.front(), reduction))
+      if (!parts.empty() && !canJoin(parts.front(), reduction))
         flush();
       parts.push_back(reduction);
       reduced.add(reduction);

@@ -10,7 +10,7 @@ using namespace dlc;
 using namespace dlc::passes;
 
 // Measured over loopback with two ranks: 1 MiB takes 0.7 ms, 16 MiB 13 ms, 64 KiB hardly less than 0.5 ms.
-static constexpr double startSeconds = 200e-6, bytesPerSecond = 1e9;
+static constexpr double bytesPerSecond = 1e9;
 // One core, single precision.
 static constexpr double productsPerSecond = 30e9, elementBytesPerSecond = 10e9;
 static constexpr int64_t firstBytes = 1 << 20;
@@ -29,15 +29,33 @@ std::vector<size_t> dlc::passes::cutBySize(const std::vector<BucketItem> &items,
   return ends;
 }
 
+/// Neighbours together until the link takes as long for them as for a start: smaller buckets gain nothing.
+static std::vector<size_t> endsOfChunks(const std::vector<BucketItem> &items) {
+  std::vector<size_t> ends;
+  double bytes = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    bytes += double(items[i].bytes);
+    if (bytes < startSeconds * bytesPerSecond && i + 1 < items.size())
+      continue;
+    ends.push_back(i + 1);
+    bytes = 0;
+  }
+  return ends;
+}
+
 std::vector<size_t> dlc::passes::cutByModel(const std::vector<BucketItem> &items) {
-  // By number of items: when they all can be reduced, and where the last bucket then begins.
-  std::vector<double> done(items.size() + 1, 0);
-  std::vector<size_t> begin(items.size() + 1, 0);
-  for (size_t end = 1; end <= items.size(); ++end) {
+  std::vector<size_t> chunks = endsOfChunks(items);
+  // By number of chunks: when they all can be reduced, and where the last bucket then begins.
+  std::vector<double> done(chunks.size() + 1, 0);
+  std::vector<size_t> begin(chunks.size() + 1, 0);
+  for (size_t end = 1; end <= chunks.size(); ++end) {
     double bytes = 0, ready = 0;
+    size_t item = chunks[end - 1];
     for (size_t from = end; from-- > 0;) {
-      bytes += double(items[from].bytes);
-      ready = std::max(ready, items[from].ready);
+      for (; item > (from ? chunks[from - 1] : 0); --item) {
+        bytes += double(items[item - 1].bytes);
+        ready = std::max(ready, items[item - 1].ready);
+      }
       double at = std::max(done[from], ready) + startSeconds + bytes / bytesPerSecond;
       if (from + 1 == end || at <= done[end]) { // of equal ones that with fewer buckets
         done[end] = at;
@@ -46,8 +64,8 @@ std::vector<size_t> dlc::passes::cutByModel(const std::vector<BucketItem> &items
     }
   }
   std::vector<size_t> ends;
-  for (size_t end = items.size(); end > 0; end = begin[end])
-    ends.push_back(end);
+  for (size_t end = chunks.size(); end > 0; end = begin[end])
+    ends.push_back(chunks[end - 1]);
   std::reverse(ends.begin(), ends.end());
   return ends;
 }

@@ -10,6 +10,9 @@ namespace dlc::passes {
 /// On an all_reduce of gradients: its number, an i64.
 constexpr llvm::StringLiteral bucketAttribute = "dl.bucket";
 
+/// What each collective costs besides its bytes.
+constexpr double startSeconds = 200e-6;
+
 /// A gradient in the order in which they are to be reduced.
 struct BucketItem {
   int64_t bytes;
@@ -20,7 +23,8 @@ struct BucketItem {
 /// first one, for which all others wait, from 1 MiB on.
 std::vector<size_t> cutBySize(const std::vector<BucketItem> &items, int64_t bytes);
 
-/// Buckets such that the last one is reduced earliest over a link of 1 GB/s, where each costs 0.2 ms besides.
+/// Buckets such that the last one is reduced earliest over a link of 1 GB/s; none but the last is smaller than what the
+/// link carries while one starts.
 std::vector<size_t> cutByModel(const std::vector<BucketItem> &items);
 
 /// What an op takes on one core, roughly: the same on all members.

@@ -1,4 +1,5 @@
 #include "FusionGraph.h"
+#include "distributed/Buckets.h"
 
 #include "dlc/ir/Collective.h"
 #include "dlc/ir/Storage.h"
@@ -231,6 +232,7 @@ FailureOr<FusionGraph> FusionGraph::build(Block &block) {
     if (!isProgramLevel(&op) && (graph.isFree(&op) ? inMemory.contains(&op) : !matchPattern(&op, m_Constant())))
       graph.addNode(&op);
   graph.addReaders(block);
+  graph.addFeeds();
   graph.markUpdates(block);
   return graph;
 }
@@ -247,6 +249,15 @@ void FusionGraph::addReaders(Block &block) {
         readers[operand].push_back({outside, {}});
   for (auto [index, node] : llvm::enumerate(nodes))
     llvm::append_range(groups[index].results, node.op->getResults());
+}
+
+void FusionGraph::addFeeds() {
+  for (auto [index, node] : llvm::enumerate(nodes))
+    if (isa<dl::CollectiveOpInterface>(node.op) && !node.op->hasAttr(bucketAttribute))
+      for (const Read &read : node.reads)
+        if (unsigned producer = producerOf(read.value);
+            producer != outside && !llvm::is_contained(groups[producer].feeds, index))
+          groups[producer].feeds.push_back(index);
 }
 
 void FusionGraph::markUpdates(Block &block) {
@@ -382,6 +393,10 @@ bool FusionGraph::merge(unsigned a, unsigned b) {
   if (!reorder(a, b))
     return false;
   merged.order = groups[a].order;
+  for (unsigned collective : groups[b].feeds)
+    if (!llvm::is_contained(merged.feeds, collective))
+      merged.feeds.push_back(collective);
+  llvm::sort(merged.feeds);
   merged.cost = groups[a].cost + groups[b].cost;
   SmallVector<unsigned> absorbed = std::move(merged.nodes);
   merged.nodes.clear();

@@ -38,7 +38,8 @@ struct FusionGroup {
   llvm::SmallVector<unsigned> nodes; ///< in program order
   llvm::SmallSetVector<mlir::Value, 8> inputs;
   llvm::SmallVector<mlir::Value> results;
-  unsigned order; ///< position in a topological order of the groups
+  llvm::SmallVector<unsigned, 0> feeds; ///< nodes of collectives, but for buckets of gradients, that read its results
+  unsigned order;                       ///< position in a topological order of the groups
   unsigned cost;
   bool sealed;   ///< never merged
   bool plain;    ///< only scalar bodies of the domain's shape
@@ -84,6 +85,7 @@ private:
   void addReads(Node &node, FusionGroup &group);
   void readThrough(mlir::Value value, mlir::AffineMap map, llvm::SmallVectorImpl<Read> &reads, unsigned &cost) const;
   void addReaders(mlir::Block &block);
+  void addFeeds();
   void markUpdates(mlir::Block &block);
 
   /// Position for the merged group; none when a path leads from the first to the second through a third.
@@ -123,6 +125,8 @@ private:
   /// b can evaluate a's ops at other indices instead of reading them: a stores nothing else and is evaluated once.
   bool absorbs(FusionGroup &merged) const;
   bool readsAny() const;
+  /// A collective would wait for more than it needs.
+  bool delaysCollective() const;
 };
 
 /// The shape after reduction.

@@ -154,7 +154,14 @@ bool FusionRules::combineOwnKernel(FusionGroup &merged) const {
   return true;
 }
 
+bool FusionRules::delaysCollective() const {
+  const FusionGroup &first = graph.getGroup(a), &second = graph.getGroup(b);
+  return first.feeds != second.feeds && (!first.feeds.empty() || !readsAny());
+}
+
 bool FusionRules::combine(FusionGroup &merged) const {
+  if (delaysCollective())
+    return false;
   auto either = [&](dl::GroupKind kind) { return graph.getGroup(a).kind == kind || graph.getGroup(b).kind == kind; };
   merged.axes.clear();
   merged.absorbed = false;

@@ -1,5 +1,5 @@
-// RUN: dlc-opt %s -dl-fuse -dl-overlap-collectives -dl-layout-state -dl-plan-memory -dl-check-plan -split-input-file | FileCheck %s
-// RUN: dlc-opt %s -dl-fuse -dl-overlap-collectives -dl-backend-pipeline -split-input-file | FileCheck %s --check-prefix=RT
+// RUN: dlc-opt %s -dl-bucket-gradients -dl-fuse -dl-overlap-collectives -dl-layout-state -dl-plan-memory -dl-check-plan -split-input-file | FileCheck %s
+// RUN: dlc-opt %s -dl-bucket-gradients -dl-fuse -dl-overlap-collectives -dl-backend-pipeline -split-input-file | FileCheck %s --check-prefix=RT
 
 // A reduction starts as soon as its operands are there, in front of the work of the next one, though that is written first; it
 // is waited for when nothing else is left. Its operands lie one behind the other from a multiple of 64 on, and stay there.
@@ -131,4 +131,37 @@ func.func @gather(%x: tensor<2x4xf32>) -> tensor<4x4xf32> attributes {dl.entry} 
   %e = dl.exp %x : tensor<2x4xf32>
   dl.write @v, %e : tensor<2x4xf32>
   return %r : tensor<4x4xf32>
+}
+
+// -----
+
+// A count that the backward pass needs is under way while the loss is computed: what gives it shares no kernel with what takes
+// longer, though both read the same, and its reduction is its own.
+dl.mesh @mesh ["data" = 2]
+dl.variable @w : tensor<32xf32> role(parameter) init(#dl.zeros)
+// RT-LABEL: rt.program @count
+// RT: rt.launch
+// RT-NOT: rt.launch
+// RT: rt.collective_start @[[COUNT:c[0-9]+]]
+// RT: rt.launch
+// RT: rt.collective_wait @[[COUNT]]
+// RT: rt.launch
+// RT: rt.collective_start @[[GRADIENT:c[0-9]+]]
+// RT: rt.collective_wait
+// RT: rt.collective_wait @[[GRADIENT]]
+func.func @count(%x: tensor<8x32xf32>, %mask: tensor<8xf32>) -> tensor<f32> attributes {dl.entry} {
+  %e = dl.exp %x : tensor<8x32xf32>
+  %rows = dl.reduce_sum %e over [1] : (tensor<8x32xf32>) -> tensor<8xf32>
+  %masked = dl.mul %rows, %mask : tensor<8xf32>
+  %l = dl.reduce_sum %masked over [0] : (tensor<8xf32>) -> tensor<f32>
+  %loss = dl.all_reduce sum(data) %l : tensor<f32>
+  %c = dl.reduce_sum %mask over [0] : (tensor<8xf32>) -> tensor<f32>
+  %count = dl.all_reduce sum(data) %c : tensor<f32>
+  %mean = dl.div %loss, %count : tensor<f32>
+  %d = dl.broadcast %count dims [] : (tensor<f32>) -> tensor<8x32xf32>
+  %q = dl.div %e, %d : tensor<8x32xf32>
+  %dw = dl.reduce_sum %q over [0] : (tensor<8x32xf32>) -> tensor<32xf32>
+  %g = dl.all_reduce sum(data) %dw : tensor<32xf32>
+  dl.write @w, %g : tensor<32xf32>
+  return %mean : tensor<f32>
 }

@@ -59,6 +59,16 @@ TEST(Buckets, ByModelSmallOnesThatAreReadyTogetherAreOne) {
   EXPECT_EQ(cutByModel({}), Ends());
 }
 
+// A bias that is ready before its weight is no bucket of its own.
+TEST(Buckets, ByModelWhatIsSmallGoesWithItsNeighbour) {
+  std::vector<BucketItem> items;
+  for (int i = 0; i < 4; ++i) {
+    items.push_back({2048, 4e-3 * i});
+    items.push_back({kMiB, 4e-3 * i + 2e-3});
+  }
+  EXPECT_EQ(cutByModel(items), (Ends{2, 4, 6, 8}));
+}
+
 // What is ready long before the rest is reduced meanwhile.
 TEST(Buckets, ByModelLayersOverlapTheNext) {
   std::vector<BucketItem> layers;
