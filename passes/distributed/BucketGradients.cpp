@@ -75,20 +75,20 @@ public:
 private:
   struct Gradient {
     dl::AllReduceOp reduction;
-    StringAttr parameter;
-    unsigned number; ///< of the parameter in the module
-    double ready;    ///< seconds from the start of the block, by the model
+    SmallVector<Attribute, 1> parameters; ///< by result
+    unsigned number;                      ///< of the last parameter in the module
+    double ready;                         ///< seconds from the start of the block, by the model
   };
 
-  /// The variable of role parameter that is written nearest behind the reduction; the first of those equally near.
-  StringAttr parameterOf(dl::AllReduceOp reduction) const {
+  /// The variable of role parameter that is written nearest behind the value; the first of those equally near.
+  StringAttr parameterOf(Value gradient) const {
     DenseSet<Operation *> seen;
-    SmallVector<Operation *> level{reduction};
+    SmallVector<Value> level{gradient};
     while (!level.empty()) {
       StringAttr found;
-      SmallVector<Operation *> next;
-      for (Operation *op : level)
-        for (Operation *user : op->getUsers()) {
+      SmallVector<Value> next;
+      for (Value value : level)
+        for (Operation *user : value.getUsers()) {
           user = block.findAncestorOpInBlock(*user);
           if (!user || !seen.insert(user).second)
             continue;
@@ -96,7 +96,7 @@ private:
           StringAttr name = write ? write.getVariableAttr().getAttr() : StringAttr();
           if (name && parameters.contains(name) && (!found || parameters.lookup(name) < parameters.lookup(found)))
             found = name;
-          next.push_back(user);
+          llvm::append_range(next, user->getResults());
         }
       if (found)
         return found;
@@ -131,8 +131,14 @@ private:
       if (!reduction || urgent.contains(reduction) || reduction->hasAttr(bucketAttribute) ||
           reduction.getKind() != dl::ReduceKind::Sum)
         continue;
-      if (StringAttr parameter = parameterOf(reduction))
-        gradients.push_back({reduction, parameter, parameters.lookup(parameter), time});
+      Gradient gradient{reduction, {}, 0, time};
+      for (Value result : reduction.getResults())
+        if (StringAttr parameter = parameterOf(result)) {
+          gradient.parameters.push_back(parameter);
+          gradient.number = std::max(gradient.number, parameters.lookup(parameter));
+        }
+      if (gradient.parameters.size() == reduction.getNumResults())
+        gradients.push_back(std::move(gradient));
     }
     return gradients;
   }
@@ -152,7 +158,7 @@ private:
       SmallVector<Attribute> names;
       SmallVector<dl::AllReduceOp> parts;
       for (Gradient &member : members) {
-        names.append(member.reduction.getNumResults(), member.parameter);
+        llvm::append_range(names, member.parameters);
         parts.push_back(member.reduction);
       }
       dl::AllReduceOp joined = join(parts);

@@ -19,7 +19,7 @@ dl.variable @c : tensor<5x5xf32> role(parameter) init(#dl.zeros)
 // CHECK: kind(pointwise) {{.*}} = %[[W]]#1
 // CHECK: %[[V:.*]] = dl.group kind(wait) [] ({{.*}} = %[[AR]] :
 // CHECK: kind(pointwise) {{.*}} = %[[V]]
-// RT: rt.collective @c0 kind(all_reduce) reduce({{ ?}}sum) axes(["data"]) element(f32) count(57) channel(1) tensors([])
+// RT: rt.collective @c0 kind(all_reduce) reduce({{ ?}}sum) axes(["data"]) element(f32) count(57) channel(0) tensors(["b", "c"])
 // RT: rt.collective @c1 kind(all_reduce) reduce({{ ?}}sum) axes(["data"]) element(f32) count(25) channel(0) tensors(["a"])
 // RT-LABEL: rt.program @order
 // RT: rt.launch
