@@ -224,7 +224,7 @@ private:
 
 struct PlaceReshardsPass : passes::impl::PlaceReshardsPassBase<PlaceReshardsPass> {
   void runOnOperation() override {
-    if (!dl::MeshOp::find(getOperation()))
+    if (!dl::MeshOp::find(getOperation()) || getOperation()->hasAttr("dl.local"))
       return;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr("dl.entry") && !function.isExternal())

@@ -134,7 +134,7 @@ private:
 struct PropagateShardingsPass : passes::impl::PropagateShardingsPassBase<PropagateShardingsPass> {
   void runOnOperation() override {
     dl::MeshOp mesh = dl::MeshOp::find(getOperation());
-    if (!mesh)
+    if (!mesh || getOperation()->hasAttr("dl.local"))
       return;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr("dl.entry") && !function.isExternal()) {

@@ -62,27 +62,37 @@ static void compareOutcomes(Report &report, StringRef what, const Outcome &expec
     compare(report, what + " variable @" + name, value, got.state.at(name), tolerance);
 }
 
-static void compareExpected(Report &report, func::FuncOp function, const Outcome &outcome) {
+/// What `dl.expect` says; empty without it, or after a fault.
+static SmallVector<dl::ReferenceTensor> expectedOf(Report &report, func::FuncOp function) {
   Attribute attribute = function->getAttr("dl.expect");
   if (!attribute)
-    return;
-  SmallVector<Attribute> expected{attribute};
+    return {};
+  SmallVector<Attribute> given{attribute};
   if (auto list = dyn_cast<ArrayAttr>(attribute))
-    expected.assign(list.begin(), list.end());
-  if (expected.size() != outcome.results.size())
-    return report.fault("expects one value in dl.expect a result, " + Twine(outcome.results.size()) + ", got " +
-                        Twine(expected.size()));
-  double tolerance = toleranceOf(function, "dl.tolerance", kValueTolerance);
-  for (auto [index, pair] : llvm::enumerate(llvm::zip_equal(expected, outcome.results))) {
-    auto elements = dyn_cast<ElementsAttr>(std::get<0>(pair));
+    given.assign(list.begin(), list.end());
+  SmallVector<dl::ReferenceTensor> expected;
+  for (auto [index, item] : llvm::enumerate(given)) {
+    auto elements = dyn_cast<ElementsAttr>(item);
     FailureOr<dl::ReferenceTensor> value = failure();
     if (elements)
       value = dl::ReferenceTensor::fromElements(elements);
-    if (failed(value))
+    if (failed(value)) {
       report.fault("expects elements in dl.expect for result " + Twine(index));
-    else
-      compare(report, "result " + Twine(index), *value, std::get<1>(pair), tolerance);
+      return {};
+    }
+    expected.push_back(std::move(*value));
   }
+  if (expected.size() == function.getNumResults())
+    return expected;
+  report.fault("expects one value in dl.expect a result, " + Twine(function.getNumResults()) + ", got " +
+               Twine(expected.size()));
+  return {};
+}
+
+static void compareExpected(Report &report, func::FuncOp function, const Outcome &outcome) {
+  double tolerance = toleranceOf(function, "dl.tolerance", kValueTolerance);
+  for (auto [index, value] : llvm::enumerate(expectedOf(report, function)))
+    compare(report, "result " + Twine(index), value, outcome.results[index], tolerance);
 }
 
 bool dlc::check::checkFunction(func::FuncOp function, const CheckOptions &options) {
@@ -91,6 +101,11 @@ bool dlc::check::checkFunction(func::FuncOp function, const CheckOptions &option
   FailureOr<dl::ReferenceState> state = initialState(function->getParentOfType<ModuleOp>(), options.seed);
   if (failed(arguments) || failed(state))
     return false;
+  if (function->getParentOfType<ModuleOp>()->hasAttr("dl.local")) {
+    checkLocal(report, function, *arguments, *state, expectedOf(report, function),
+               toleranceOf(function, "dl.tolerance", kValueTolerance));
+    return !report.failed();
+  }
   FailureOr<Program> expanded = Program::make(function, Program::Form::Expanded);
   FailureOr<Program> primitive = Program::make(function, Program::Form::Primitive);
   if (failed(expanded) || failed(primitive))

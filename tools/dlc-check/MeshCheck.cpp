@@ -186,5 +186,7 @@ void dlc::check::checkMesh(Report &report, func::FuncOp function, ArrayRef<Refer
 
 void dlc::check::checkLocal(Report &report, func::FuncOp function, ArrayRef<ReferenceTensor> arguments,
                             const dl::ReferenceState &state, ArrayRef<ReferenceTensor> expected, double tolerance) {
+  if (expected.empty() || !dl::MeshOp::find(function))
+    return report.fault("expects a dl.mesh and dl.expect for a function of a local module");
   run(report, "local", function, arguments, state, expected, tolerance);
 }

@@ -77,6 +77,8 @@ static LogicalResult drawIntegers(TestGenerator &generator, StringRef kind, Refe
 
 static FailureOr<ReferenceTensor> drawArgument(func::FuncOp function, unsigned index, TestGenerator &generator) {
   auto type = dyn_cast<RankedTensorType>(function.getArgument(index).getType());
+  if (auto whole = function.getArgAttrOfType<TypeAttr>(index, "dl.global")) // a local program: members take their parts
+    type = dyn_cast<RankedTensorType>(whole.getValue());
   if (!type || !type.hasStaticShape())
     return function.emitError("expects arguments with static shapes, got ") << function.getArgument(index).getType();
   if (auto given = function.getArgAttrOfType<ElementsAttr>(index, "dl.value")) {
