@@ -7,7 +7,7 @@ import time
 import unittest
 import uuid
 
-DLC, RANK = sys.argv[1:3]
+DLC, RANK = map(os.path.abspath, sys.argv[1:3])
 
 
 def environment(**variables):

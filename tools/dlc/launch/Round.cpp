@@ -191,7 +191,7 @@ void Round::wait() {
 }
 
 void Round::read(Relay &relay) {
-  std::array<char, 65536> bytes; // NOLINT: filled by read
+  std::array<char, 65536> bytes;
   ssize_t size = ::read(relay.descriptor->get(), bytes.data(), bytes.size());
   if (size < 0 && (errno == EAGAIN || errno == EINTR))
     return;
