@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace dlc::runtime {
 
@@ -146,7 +147,12 @@ StatusOr<std::string> Monitor::view(size_t rank) {
     return text;
   RankView &view = views_[rank];
   if (*text == kLost) {
-    view.lost = true;
+    if (!std::exchange(view.lost, true) && contract_.externalStore)
+      // The launcher hears of an end when the store does.
+      if (StatusOr<std::string> end =
+              store_->get(keyPrefix(contract_) + "launcher/" + std::to_string(rank), Clock::now() + period(contract_));
+          end.ok())
+        view.end = end.take();
     return text;
   }
   std::optional<Beat> beat = Beat::parse(*text);

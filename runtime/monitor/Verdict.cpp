@@ -99,7 +99,8 @@ std::optional<std::string> Judge::deadRank(size_t rank) const {
   const RankView &view = ranks[rank];
   if (!view.lost)
     return std::nullopt;
-  std::string text = view.name + " ended without leaving the job, or cannot be reached";
+  std::string text =
+      view.name + " ended without leaving the job" + (view.end.empty() ? ", or cannot be reached" : ": " + view.end);
   if (view.beat && !view.beat->members.empty())
     text += "; last seen " + doing(view.beat->members.front());
   if (std::optional<Waiter> waiter = longestWaiter())

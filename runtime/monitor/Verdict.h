@@ -15,6 +15,7 @@ struct RankView {
   bool lost = false;        ///< its connection closed
   double silent = 0;        ///< seconds since its last sign
   std::optional<Beat> beat; ///< the last one
+  std::string end{};        ///< what the launcher says of it, if lost: "exit code 3"
 };
 
 /// Judges a job from what its ranks tell. Pure: given the same, it says the same.

@@ -6,7 +6,7 @@ import signal
 import socket
 import time
 
-from launcher import LaunchTest, listening, main
+from launcher import RANK, LaunchTest, listening, main
 
 # Limits that a test waits for are short, the others long enough for a busy machine.
 QUICK = ["--report-time=0.3", "--term-time=30"]
@@ -53,6 +53,13 @@ class Failures(LaunchTest):
             _, _, output = self.failure(f"1:{action} *:ended=1 *:exit=4", *LONG)
             self.assertEqual(sorted(line for line in output.splitlines() if "rank 1: " in line),
                              [f"[{r}] rank 1: {text}" for r in (0, 2)])
+
+    def test_verdicts_say_how_a_rank_ended(self):
+        training = [os.path.join(os.path.dirname(RANK), "dist_rank"), "1000000", "kill", "1", "3"]
+        code, _, errors = self.run_launcher("-n", 3, "--timeout=20", *LONG, program=training)
+        self.assertEqual(code, 128 + signal.SIGKILL)
+        for rank in (0, 2):
+            self.assertRegex(errors, rf"(?m)^\[{rank}\] rank 1 \(host .*\) ended without leaving the job: killed by SIGKILL \(signal 9\);")
 
     def test_who_ignores_sigterm_is_killed(self):
         code, line, _ = self.failure("*:ignore=15 *:meet=ignored 0:exit=5 *:hang", *KILL, ranks=2)

@@ -90,20 +90,24 @@ class Nodes(LaunchTest):
         nodes[0].send_signal(signal.SIGINT)
         self.assertEqual(nodes[0].wait(timeout=30), -signal.SIGINT)  # it still waited for the other launcher
 
-    def lose(self, lost):
-        nodes = [self.node(rank, "--timeout=2", "--max-restarts=3", program="*:hang") for rank in (0, 1)]
+    def lose(self, lost, how=signal.SIGKILL, timeout=60):
+        nodes = [self.node(rank, f"--timeout={timeout}", "--max-restarts=3", program="*:hang") for rank in (0, 1)]
         for node in nodes:
             self.wait_for_lines(node, 2, "sum")
-        nodes[lost].kill()
+        nodes[lost].send_signal(how)
         _, errors = nodes[1 - lost].communicate(timeout=30)
         self.assertEqual(nodes[1 - lost].returncode, 4)
         self.assertIn(f"dlc: launch: lost the launcher of node {lost}", errors)
+        nodes[lost].kill()
 
     def test_the_loss_of_node_0_ends_the_others(self):
         self.lose(0)
 
     def test_the_loss_of_another_node_ends_all(self):
         self.lose(1)
+
+    def test_a_launcher_that_is_silent_is_lost(self):
+        self.lose(1, signal.SIGSTOP, timeout=2)
 
     def misfit(self, part, *nodes, timeout=60):
         ends = self.ends([self.node(each.pop("rank"), f"--timeout={timeout}", **each) for each in nodes])

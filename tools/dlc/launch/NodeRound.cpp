@@ -100,23 +100,25 @@ Status NodeRound::beat() {
   nextBeat_ = Clock::now() + beatTime;
   if (contract_.rank != 0)
     return store_.add(key("beat/" + std::to_string(contract_.rank)), 1).status();
-  std::chrono::milliseconds silence = std::min(longestSilence, contract_.timeout);
-  for (int node = 1; node < contract_.worldSize; ++node) {
-    StatusOr<std::string> value = store_.get(key("beat/" + std::to_string(node)), runtime::Deadline());
-    Beat &beat = beats_[static_cast<size_t>(node)];
-    if (value.ok() && *value != beat.value) {
-      beat = {value.take(), Clock::now()};
-    } else if (Clock::now() > beat.since + silence && store_.wait(key("ended/" + std::to_string(node)), {}).ok()) {
-      beat.since = Clock::now(); // it has ended, well or not
-    } else if (Clock::now() > beat.since + silence) {
-      beat.since = runtime::Deadline::max(); // once
-      loseNode("lost the launcher of node " + std::to_string(node) + ": no sign of it for " +
-               std::to_string(silence.count()) + " ms");
-      if (Status status = store_.add(key("lost"), 1).status(); !status.ok())
-        return status;
-    }
-  }
+  for (int node = 1; node < contract_.worldSize; ++node)
+    if (Status status = watch(node); !status.ok())
+      return status;
   return {};
+}
+
+Status NodeRound::watch(int node) {
+  Beat &beat = beats_[static_cast<size_t>(node)];
+  StatusOr<std::string> value = store_.get(key("beat/" + std::to_string(node)), runtime::Deadline());
+  if (value.ok() && *value != beat.value)
+    beat = {value.take(), Clock::now(), beat.lost};
+  std::chrono::milliseconds silence = std::min(longestSilence, contract_.timeout);
+  bool gone = store_.wait(goneKey(node), {}).ok(), silent = Clock::now() > beat.since + silence;
+  if (beat.lost || !(gone || silent) || store_.wait(key("ended/" + std::to_string(node)), {}).ok())
+    return {}; // what has ended, well or not, owes no sign
+  beat.lost = true;
+  loseNode("lost the launcher of node " + std::to_string(node) + ": " +
+           (gone ? "its connection is closed" : "no sign of it for " + std::to_string(silence.count()) + " ms"));
+  return store_.add(key("lost"), 1).status();
 }
 
 void NodeRound::loseNode(const std::string &what) {

@@ -26,6 +26,9 @@ public:
   NodeRound(const NodeRound &) = delete;
   NodeRound &operator=(const NodeRound &) = delete;
 
+  /// Of the store: has a value when that node's launcher is gone.
+  static std::string goneKey(int node) { return "launch/gone/" + std::to_string(node); }
+
   /// Readable when failure() or allEnded() may have changed.
   int descriptor() const { return event_; }
 
@@ -54,6 +57,7 @@ private:
   Status lookForFailure();
   Status lookForEnds();
   Status beat();
+  Status watch(int node);
   void learn(const Failure &failure);
   void loseNode(const std::string &what);
   void wake() const;
@@ -77,6 +81,7 @@ private:
   struct Beat {
     std::string value;
     runtime::Deadline since;
+    bool lost = false;
   };
   std::vector<Beat> beats_; ///< of the nodes, at node 0
   runtime::Deadline nextBeat_{}, failedAt_{};

@@ -53,6 +53,8 @@ Status Nodes::join() {
     return store.status().withContext(
         "the launchers of the nodes do not meet (WORLD_SIZE is --nnodes here, rank --node-rank)");
   store_ = store.take();
+  if (Status status = store_->setWhenLost(NodeRound::goneKey(contract_.rank), "gone"); !status.ok())
+    return status;
   return placeRanks();
 }
 
