@@ -124,7 +124,9 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   pipeline.mesh = options.mesh;
   pipeline.dataParallel = options.dataParallel;
   pipeline.bucketBytes = options.bucketBytes;
-  pipeline.terms = "abi " + std::to_string(DLC_ABI_VERSION) + " buckets " + std::to_string(options.bucketBytes);
+  pipeline.linkSeconds = options.linkSeconds;
+  pipeline.linkBandwidth = options.linkBandwidth;
+  pipeline.terms = "abi " + std::to_string(DLC_ABI_VERSION);
   // One plan serves all targets.
   pipeline.workspaceBytes = [&targets, traits = traitsOf(targets.host)](dl::GroupOp group) {
     int64_t bytes = targets.cpu ? workspaceBytes(group, traits) : 0;

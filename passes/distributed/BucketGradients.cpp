@@ -58,7 +58,8 @@ private:
 
 class BlockBuckets {
 public:
-  BlockBuckets(Block &block, const DenseMap<StringAttr, unsigned> &parameters) : block(block), parameters(parameters) {}
+  BlockBuckets(Block &block, const DenseMap<StringAttr, unsigned> &parameters, const Link &link)
+      : block(block), parameters(parameters), link(link) {}
 
   void run(int64_t bucketBytes) {
     std::vector<Gradient> gradients = findGradients();
@@ -152,7 +153,7 @@ private:
     for (Gradient &gradient : gradients)
       items.push_back({bytesOf(gradient.reduction), gradient.ready});
     size_t begin = 0;
-    for (size_t end : bucketBytes ? cutBySize(items, bucketBytes) : cutByModel(items)) {
+    for (size_t end : bucketBytes ? cutBySize(items, bucketBytes) : cutByModel(items, link)) {
       // Within a bucket in module order.
       std::vector<Gradient> members(gradients.rend() - end, gradients.rend() - begin);
       SmallVector<Attribute> names;
@@ -222,7 +223,7 @@ private:
         for (Value operand : inner->getOperands())
           start = std::max(start, ready.lookup(operand.getDefiningOp()));
       });
-      ready[&op] = start + (isa<dl::CollectiveOpInterface>(op) ? startSeconds : modelledSeconds(&op));
+      ready[&op] = start + (isa<dl::CollectiveOpInterface>(op) ? link.startSeconds : modelledSeconds(&op));
     }
     return ready;
   }
@@ -233,7 +234,7 @@ private:
     DenseSet<Operation *> urgent = findUrgent();
     DenseMap<Operation *, double> ready = findReadyTimes();
     auto canJoin = [&](dl::AllReduceOp first, dl::AllReduceOp second) {
-      bool together = std::abs(ready.lookup(first) - ready.lookup(second)) <= startSeconds;
+      bool together = std::abs(ready.lookup(first) - ready.lookup(second)) <= link.startSeconds;
       return areAlike(first, second) && urgent.contains(first) == urgent.contains(second) &&
              (together || !urgent.contains(first));
     };
@@ -261,6 +262,7 @@ private:
 
   Block &block;
   const DenseMap<StringAttr, unsigned> &parameters;
+  const Link link;
   int64_t buckets = 0;
 };
 
@@ -276,7 +278,7 @@ struct BucketGradientsPass : passes::impl::BucketGradientsPassBase<BucketGradien
         parameters.try_emplace(variable.getSymNameAttr(), parameters.size());
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal())
-        BlockBuckets(function.getBody().front(), parameters).run(bucketBytes);
+        BlockBuckets(function.getBody().front(), parameters, Link{linkSeconds, linkBandwidth}).run(bucketBytes);
   }
 };
 

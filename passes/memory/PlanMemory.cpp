@@ -79,7 +79,8 @@ void EntryPlanner::planBucket(dl::GroupOp collective) {
   for (auto [operand, result] : llvm::zip(collective.getInputs(), collective.getResults())) {
     Value root = rootOf(operand);
     bytes = llvm::alignTo(bytes, dl::slotAlignment);
-    pieces[root] = pieces[result] = {buffer, bytes};
+    for (Value value : {root, Value(result)})
+      pieces[value] = {buffer, bytes};
     bytes += dl::getStorageBytes(operand.getType());
     start = std::min(start, positions.lookup(root.getDefiningOp()));
     end = std::max({end, lastUse(root), lastUse(result)});

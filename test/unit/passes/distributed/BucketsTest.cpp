@@ -9,6 +9,7 @@ using namespace dlc::passes;
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
+constexpr Link kLink = {200e-6, 1e9};
 
 using Ends = std::vector<size_t>;
 
@@ -49,14 +50,14 @@ TEST(Buckets, ByModelNoOtherCutsEndEarlier) {
     ends.push_back(items.size());
     best = std::min(best, endOf(items, ends));
   }
-  Ends ends = cutByModel(items);
+  Ends ends = cutByModel(items, kLink);
   EXPECT_EQ(ends.back(), items.size());
   EXPECT_NEAR(endOf(items, ends), best, 1e-12);
 }
 
 TEST(Buckets, ByModelSmallOnesThatAreReadyTogetherAreOne) {
-  EXPECT_EQ(cutByModel(std::vector<BucketItem>(20, {1000, 1e-3})), Ends{20});
-  EXPECT_EQ(cutByModel({}), Ends());
+  EXPECT_EQ(cutByModel(std::vector<BucketItem>(20, {1000, 1e-3}), kLink), Ends{20});
+  EXPECT_EQ(cutByModel({}, kLink), Ends());
 }
 
 // A bias that is ready before its weight is no bucket of its own.
@@ -66,7 +67,16 @@ TEST(Buckets, ByModelWhatIsSmallGoesWithItsNeighbour) {
     items.push_back({2048, 4e-3 * i});
     items.push_back({kMiB, 4e-3 * i + 2e-3});
   }
-  EXPECT_EQ(cutByModel(items), (Ends{2, 4, 6, 8}));
+  EXPECT_EQ(cutByModel(items, kLink), (Ends{2, 4, 6, 8}));
+}
+
+// The slower the link and the cheaper a start, the smaller are buckets.
+TEST(Buckets, ByModelTheLinkDecides) {
+  std::vector<BucketItem> items(6, {20'000, 0});
+  for (int i = 0; i < 6; ++i)
+    items[size_t(i)].ready = 1e-3 * i;
+  EXPECT_EQ(cutByModel(items, kLink), Ends{6});
+  EXPECT_EQ(cutByModel(items, {100e-6, 50e6}), (Ends{1, 2, 3, 4, 5, 6}));
 }
 
 // What is ready long before the rest is reduced meanwhile.
@@ -74,7 +84,7 @@ TEST(Buckets, ByModelLayersOverlapTheNext) {
   std::vector<BucketItem> layers;
   for (int i = 0; i < 8; ++i)
     layers.push_back({kMiB, 2e-3 * (i + 1)});
-  Ends ends = cutByModel(layers);
+  Ends ends = cutByModel(layers, kLink);
   EXPECT_EQ(ends[ends.size() - 2], 7U); // only the last layer's is exposed
   EXPECT_NEAR(endOf(layers, ends), 16e-3 + 200e-6 + kMiB / 1e9, 1e-9);
 }
