@@ -1,4 +1,5 @@
 #include "dlc/codegen/CompileModule.h"
+#include "dlc/runtime/Communicator.h"
 #include "dlc/runtime/Session.h"
 #include "mlir/IR/Diagnostics.h"
 #include "trace/Build.h"
@@ -13,6 +14,20 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
+
+/// Buckets are cut for the network that there is: the usual one, or the one the communicators emulate.
+Status readNetwork(codegen::CompileOptions &options) {
+  const char *text = std::getenv("DLC_COMM_EMULATE");
+  if (!text || !*text)
+    return {};
+  StatusOr<runtime::EmulatedNetwork> network = runtime::parseEmulatedNetwork(text);
+  if (!network.ok())
+    return network.status().withContext("DLC_COMM_EMULATE");
+  options.linkSeconds = network->latencySeconds;
+  if (network->bytesPerSecond > 0)
+    options.linkBandwidth = network->bytesPerSecond;
+  return {};
+}
 
 StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const Program> programs,
                                                                  const std::vector<std::string> &targets) {
@@ -29,6 +44,8 @@ StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const
   // The device reads the same variable; kernels must be compiled for checks.
   const char *check = std::getenv("DLC_SIM_CHECK");
   options.simCheck = check && std::string_view(check) == "1";
+  if (Status status = readNetwork(options); !status.ok())
+    return status;
   auto compiled = codegen::compileModule(**module, options);
   if (!compiled.ok())
     return Status(compiled.status().code(), message + compiled.status().message());

@@ -10,7 +10,7 @@ using namespace dlc;
 using namespace dlc::passes;
 
 // One core, single precision.
-static constexpr double productsPerSecond = 30e9, elementBytesPerSecond = 10e9;
+static constexpr double productsPerSecond = 20e9, elementBytesPerSecond = 5e9;
 static constexpr int64_t firstBytes = 1 << 20;
 
 std::vector<size_t> dlc::passes::cutBySize(const std::vector<BucketItem> &items, int64_t bytes) {
