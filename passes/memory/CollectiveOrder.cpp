@@ -20,29 +20,18 @@ CollectiveOrder::CollectiveOrder(ArrayRef<dl::GroupOp> groups, Successors succes
   if (!any)
     return;
   urgency.assign(groups.size(), none);
-  started.assign(groups.size(), 0);
-  DenseMap<Operation *, unsigned> numbers;
-  for (unsigned index = 0; index < groups.size(); ++index) {
-    dl::GroupOp group = groups[index];
-    if (kindOf(index) == dl::GroupKind::Collective)
-      numbers.try_emplace(group, numbers.size());
-    else if (kindOf(index) == dl::GroupKind::Wait)
-      for (dl::GroupOp collective : collectivesOf(group))
-        started[index] = std::max(started[index], numbers.lookup(collective));
-  }
   // Not once backwards: an edge may lead from a group to one in front of it, which only the schedule will move behind.
-  SmallVector<unsigned> open;
+  SmallVector<unsigned> collectives;
   DenseMap<Operation *, SmallVector<unsigned>> predecessors;
   for (unsigned index = 0; index < groups.size(); ++index) {
     for (Operation *next : successorsOf(groups[index]))
       predecessors[next].push_back(index);
     if (kindOf(index) == dl::GroupKind::Collective)
-      open.push_back(index);
+      collectives.push_back(index);
   }
   // Collectives are in order, so who reaches a group first is the first that needs it.
-  for (unsigned collective : open) {
+  for (auto [number, collective] : llvm::enumerate(collectives)) {
     SmallVector<unsigned> reached{collective};
-    unsigned number = numbers.lookup(groups[collective]);
     while (!reached.empty()) {
       unsigned index = reached.pop_back_val();
       if (urgency[index] != none)
@@ -53,12 +42,21 @@ CollectiveOrder::CollectiveOrder(ArrayRef<dl::GroupOp> groups, Successors succes
   }
 }
 
+unsigned CollectiveOrder::startOf(dl::GroupOp wait) const {
+  unsigned last = 0;
+  for (dl::GroupOp collective : collectivesOf(wait))
+    last = std::max(last, started.lookup(collective));
+  return last;
+}
+
 std::vector<unsigned>::iterator CollectiveOrder::choose(std::vector<unsigned> &ready,
-                                                        llvm::function_ref<int64_t(dl::GroupOp)> growth) const {
+                                                        llvm::function_ref<int64_t(dl::GroupOp)> growth) {
   if (any)
     if (auto start = llvm::find_if(ready, [&](unsigned i) { return kindOf(i) == dl::GroupKind::Collective; });
-        start != ready.end())
+        start != ready.end()) {
+      started.try_emplace(groups[*start], started.size());
       return start;
+    }
   // What frees as much as it takes, give or take a scalar, runs at once; what no collective needs only if it frees
   // more.
   auto free = llvm::find_if(ready, [&](unsigned index) {
@@ -71,7 +69,7 @@ std::vector<unsigned>::iterator CollectiveOrder::choose(std::vector<unsigned> &r
     return ready.begin();
   auto rank = [&](unsigned index) {
     bool waits = kindOf(index) == dl::GroupKind::Wait;
-    return std::tuple(waits, urgency[index], started[index], index);
+    return std::tuple(waits, urgency[index], waits ? startOf(groups[index]) : 0, index);
   };
   return llvm::min_element(ready, [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
 }

@@ -17,17 +17,19 @@ public:
   /// `groups` in an order in which they could run.
   CollectiveOrder(llvm::ArrayRef<dl::GroupOp> groups, Successors successorsOf);
 
-  /// One of `ready`, indices into the groups, ascending; `growth` says how many bytes more are live after a group.
-  std::vector<unsigned>::iterator choose(std::vector<unsigned> &ready,
-                                         llvm::function_ref<int64_t(dl::GroupOp)> growth) const;
+  /// One of `ready`, indices into the groups, ascending, which then runs; `growth` says how many bytes more are live
+  /// after a group.
+  std::vector<unsigned>::iterator choose(std::vector<unsigned> &ready, llvm::function_ref<int64_t(dl::GroupOp)> growth);
 
 private:
   dl::GroupKind kindOf(unsigned index) const;
+  /// When the collectives that a wait waits for had all started.
+  unsigned startOf(dl::GroupOp wait) const;
 
   llvm::ArrayRef<dl::GroupOp> groups;
   bool any = false;
   std::vector<unsigned> urgency; ///< by group: number of the first collective that needs it; ~0 for none
-  std::vector<unsigned> started; ///< by wait: number of its last collective
+  llvm::DenseMap<mlir::Operation *, unsigned> started; ///< the how many-th a collective was that did
 };
 
 } // namespace dlc::passes

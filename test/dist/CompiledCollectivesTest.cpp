@@ -1,10 +1,22 @@
 #include "dlc/codegen/Compiler.h"
+#include "dlc/runtime/Abi.h"
 #include "dlc/runtime/Executable.h"
 #include "dlc/runtime/Job.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
+
+/// What the double of the runtime below notes.
+struct DlcExecutor {
+  std::vector<std::string> calls;
+  size_t failingCall = SIZE_MAX;
+
+  int32_t note(const std::string &call) {
+    calls.push_back(call);
+    return calls.size() - 1 == failingCall ? DLC_PEER_FAILED : DLC_OK;
+  }
+};
 
 // Compiled collectives between members: a step of two layers, whose gradients are sums over members, against the same
 // step on the joined batch in double precision.
@@ -149,6 +161,74 @@ TEST_P(CompiledCollectives, AStepIsThatOfTheJoinedBatch) {
       EXPECT_THAT(w, testing::Pointwise(testing::DoubleNear(kTolerance), weight)) << "member " << m;
       EXPECT_THAT(v, testing::Pointwise(testing::DoubleNear(kTolerance), second)) << "member " << m;
     }
+  }
+}
+
+/// Calls the entry with memory of its own and a runtime that only notes.
+int32_t callNoting(const Executable &executable, DlcExecutor &executor) {
+  DlcApi api = {};
+  api.version = DLC_ABI_VERSION;
+  api.size = sizeof api;
+  api.parallelFor = [](DlcExecutor *, int64_t extent, int64_t, DlcRange fn, void *const *pointers,
+                       const int64_t *dims) { fn(pointers, dims, 0, extent); };
+  api.collectiveStart = [](DlcExecutor *executor, uint32_t index, const void *from, void *to) {
+    return executor->note("start " + std::to_string(index) + (from == to ? " in place" : ""));
+  };
+  api.collectiveWait = [](DlcExecutor *executor, uint32_t index) {
+    return executor->note("wait " + std::to_string(index));
+  };
+  auto bytesFor = [](int64_t bytes) { return std::vector<double>(size_t(bytes / 8 + 16)); };
+  std::vector<std::vector<double>> memory;
+  std::vector<char *> arenas;
+  for (const ArenaInfo &arena : executable.manifest().arenas) {
+    memory.push_back(bytesFor(arena.bytes));
+    uintptr_t base = (reinterpret_cast<uintptr_t>(memory.back().data()) + 63) / 64 * 64;
+    arenas.push_back(reinterpret_cast<char *>(base));
+  }
+  std::vector<DlcBuffer> arguments, results;
+  const EntryInfo &entry = executable.manifest().entries[0];
+  for (const ValueInfo &value : entry.arguments) {
+    memory.push_back(bytesFor(value.type.bytes()));
+    arguments.push_back({memory.back().data(), value.type.bytes()});
+  }
+  for (const ValueInfo &value : entry.results) {
+    memory.push_back(bytesFor(value.type.bytes()));
+    results.push_back({memory.back().data(), value.type.bytes()});
+  }
+  DlcFrame frame = {};
+  frame.size = sizeof frame;
+  frame.api = &api;
+  frame.executor = &executor;
+  frame.arenas = arenas.data();
+  frame.arguments = arguments.data();
+  frame.results = results.data();
+  return executable.entry(0)(&frame);
+}
+
+TEST(CompiledCollectivesAlone, EachStartsOnceAndEndsLater) {
+  codegen::CompileOptions options;
+  options.bucketBytes = 1;
+  auto compiled = codegen::compile(program(2), "step.mlir", options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  auto executable = (*compiled)->load();
+  ASSERT_TRUE(executable.ok()) << executable.status().message();
+  DlcExecutor executor;
+  ASSERT_EQ(callNoting(**executable, executor), DLC_OK);
+  // The gather takes what was there before, the reductions what was computed.
+  EXPECT_THAT(executor.calls, testing::ElementsAre("start 0", "start 1 in place", "start 2 in place",
+                                                   "start 3 in place", "wait 0", "wait 1", "wait 2", "wait 3"));
+}
+
+TEST(CompiledCollectivesAlone, AnEntryEndsWithTheFirstFailure) {
+  auto compiled = codegen::compile(program(2), "step.mlir", {});
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  auto executable = (*compiled)->load();
+  ASSERT_TRUE(executable.ok()) << executable.status().message();
+  for (size_t failing = 0; failing < 6; ++failing) {
+    DlcExecutor executor;
+    executor.failingCall = failing;
+    EXPECT_EQ(callNoting(**executable, executor), DLC_PEER_FAILED);
+    EXPECT_EQ(executor.calls.size(), failing + 1);
   }
 }
 
