@@ -19,8 +19,9 @@ double accuracy(SimpleCNN &model, const TensorDataset &data) {
   return right / double(data.size());
 }
 
-void train(int64_t rank) {
+void train() {
   distributed::init();
+  int64_t rank = distributed::rank();
 
   DigitsData digits = load_digits(DIGITS_DATA);
   DataLoader loader(digits.train, {.batch_size = 64, .shuffle = true}); // 64 on all ranks together
@@ -59,10 +60,10 @@ int main(int argc, char **argv) {
   if (argc > 2)
     epochs = std::atoll(argv[2]);
   try {
-    if (const char *rank = std::getenv("RANK")) // `dlc launch -n 2 ddp` has started this process as one of several
-      train(std::atoll(rank));
+    if (distributed::is_launched()) // by `dlc launch -n 2 ddp`, mpirun, srun, …
+      train();
     else
-      distributed::spawn(train, ranks);
+      distributed::spawn([](int64_t) { train(); }, ranks);
     return 0;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "%s\n", error.what());

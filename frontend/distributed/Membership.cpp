@@ -96,6 +96,7 @@ void init(InitOptions options, Where where) {
 }
 
 bool is_initialized() { return membership().active; }
+bool is_launched(Where where) { return contractOf({}, where).origin != runtime::Contract().origin; }
 int64_t rank(Where where) { return record::requireJob("rank", where).rank; }
 int64_t world_size(Where where) { return record::requireJob("world_size", where).worldSize; }
 int64_t num_members(Where where) { return record::requireJob("num_members", where).members; }

@@ -238,6 +238,25 @@ TEST(DataParallel, RefusesModelsThatDiffer) {
             "DataParallel: this process is in no job; call distributed::init() before");
 }
 
+// One rank has a step more: the others have left, and nobody hangs.
+TEST(DataParallel, ARankThatStopsEarlyIsNamed) {
+  std::string message = errorOf([] {
+    distributed::spawn(
+        [](int64_t rank) {
+          distributed::init({.timeout = std::chrono::seconds(100)});
+          Net model;
+          distributed::DataParallel(model);
+          Tensor x = distributed::shard(values({4, 3}));
+          auto forward = jit([&](Tensor in) { return model(in).sum(); });
+          for (int step = 0; step < (rank == 0 ? 4 : 3); ++step)
+            forward(x).item();
+        },
+        2);
+  });
+  EXPECT_TRUE(message.starts_with("spawn: rank 0 failed: ")) << message;
+  EXPECT_NE(message.find("left early: it ended after step 3"), std::string::npos) << message;
+}
+
 TEST(DataParallel, TrainsOnRowsThatRanksLoadedThemselves) {
   asRanks(3, [] {
     int64_t rank = distributed::rank();

@@ -13,6 +13,7 @@ TEST(Spawn, RunsEachRankInAJobOfItsOwn) {
     EXPECT_EQ(distributed::world_size(), 3);
     EXPECT_EQ(distributed::num_members(), 3);
     EXPECT_EQ(distributed::local_rank(), distributed::rank());
+    EXPECT_TRUE(distributed::is_launched());
     Tensor ranks = tensor(double(distributed::rank()));
     distributed::all_reduce(ranks);
     EXPECT_EQ(ranks.item(), 3);
@@ -70,6 +71,7 @@ TEST(Spawn, RefusesWhereOtherThreadsRun) {
 TEST(Membership, AProcessAloneIsAJobOfOne) {
   alone([] {
     EXPECT_EQ(errorOf([] { distributed::rank(); }), "rank: this process is in no job; call distributed::init() before");
+    EXPECT_FALSE(distributed::is_launched());
     distributed::init();
     EXPECT_EQ(distributed::rank(), 0);
     EXPECT_EQ(distributed::world_size(), 1);

@@ -28,6 +28,8 @@ struct InitOptions {
 /// of its own. Once a process, and before anything has been computed.
 void init(InitOptions options = {}, Where where = Where::current());
 bool is_initialized();
+/// Whether a launcher (dlc launch, mpirun, srun, …) has started this process as one of several.
+bool is_launched(Where where = Where::current());
 
 /// Number of this process, of all processes, of all members, and of this process among those of its host.
 int64_t rank(Where where = Where::current());
