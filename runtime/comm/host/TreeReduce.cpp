@@ -62,8 +62,15 @@ public:
   void run(T *out, int64_t count) {
     for (begin = 0; begin < count; begin += kChunk) {
       size = std::min(kChunk, count - begin);
-      const T *root = node(0, width, partials.data());
-      std::memmove(out + begin, root, size_t(size) * sizeof(T));
+      if (inputs.size() == 1) {
+        std::memmove(out + begin, node(0, 1, nullptr), size_t(size) * sizeof(T));
+        continue;
+      }
+      // The root goes right to its place, which may be that of an input: by then all others are partials.
+      const T *left = node(0, width / 2, partials.data()),
+              *right = node(width / 2, width / 2, partials.data() + kChunk);
+      for (int64_t i = 0; i < size; ++i)
+        out[begin + i] = combine(left[i], right[i]);
     }
   }
 

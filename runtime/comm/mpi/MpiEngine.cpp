@@ -226,8 +226,8 @@ std::optional<MPI_Datatype> typeOfSums(DType type) {
 
 std::optional<Status> MpiEngine::ownAllReduce(const Operation &operation) {
   std::optional<MPI_Datatype> type = typeOfSums(operation.type);
-  // Its maxima follow other rules for NaN and -0.
-  if (fixedOrder || operation.reduce != Reduce::Sum || !type)
+  // Its maxima follow other rules for NaN and -0. Between two members ours is faster; see runtime/README.md.
+  if (fixedOrder || size() == 2 || operation.reduce != Reduce::Sum || !type)
     return std::nullopt;
   int64_t element = byteSize(operation.type), most = kStageBytes / 2 / element;
   for (int64_t begin = 0; begin < operation.count; begin += most) {
