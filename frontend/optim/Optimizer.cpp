@@ -202,6 +202,7 @@ void Optimizer::step(Where where) {
       record::write(slot.states[i], results[i + 1], "step", where);
     storage.leaf().used = record::locate(where);
   }
+  record::endStep(where);
 }
 
 void Optimizer::zero_grad() {

@@ -1,5 +1,6 @@
 #include "record/Extract.h"
 #include "record/HostInputs.h"
+#include "record/Job.h"
 #include "record/Recording.h"
 
 #include <algorithm>
@@ -172,6 +173,12 @@ void cut(const std::source_location &line) {
   settle(nodes);
   if (stale)
     dropStaleGraphs();
+}
+
+void endStep(const std::source_location &line) {
+  const ThreadState &state = threadState();
+  if (const Job *now = job(); now && now->splitsBatches && !state.recording && !state.whole)
+    cut(line);
 }
 
 void *demand(const ValueRef &value, const std::source_location &line) {

@@ -93,6 +93,8 @@ ValueRef concrete(TypeRef type, std::shared_ptr<Buffer> buffer, LayoutRef layout
 
 /// Runs what is pending on this thread.
 void cut(const std::source_location &line);
+/// A training step is recorded. Under DataParallel it runs now, the same on all ranks whatever they keep or read later.
+void endStep(const std::source_location &line);
 /// Graphs that read what has been overwritten can never be differentiated: forgets them.
 void dropStaleGraphs();
 /// The value's memory in its place, running what is needed; for variables that of the arena.

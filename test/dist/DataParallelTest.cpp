@@ -238,6 +238,36 @@ TEST(DataParallel, RefusesModelsThatDiffer) {
             "DataParallel: this process is in no job; call distributed::init() before");
 }
 
+// PyTorch's habit: rank 0 prints, the others do not look.
+TEST(DataParallel, OneRankMayReadTheLossOfAStepAlone) {
+  for (bool jitted : {true, false})
+    asRanks(2, [&] {
+      Net model;
+      distributed::DataParallel(model);
+      optim::SGD optimizer(model.parameters(), {.lr = 0.1});
+      Tensor x = distributed::shard(values({4, 3})), y = distributed::shard(values({4, 2}));
+      auto body = [&](Tensor in, Tensor target) {
+        optimizer.zero_grad();
+        Tensor loss = nn::mse_loss(model(in), target);
+        loss.backward();
+        optimizer.step();
+        return loss;
+      };
+      auto step = jit(body);
+      std::vector<Tensor> kept;
+      double last = 1e9;
+      for (int i = 0; i < 4; ++i) {
+        Tensor loss = jitted ? step(x, y) : body(x, y);
+        if (distributed::rank() != 0)
+          continue;
+        EXPECT_LT(loss.item(), last);
+        last = loss.item();
+        kept.push_back(loss);
+      }
+      expectEqualState(model);
+    });
+}
+
 // One rank has a step more: the others have left, and nobody hangs.
 TEST(DataParallel, ARankThatStopsEarlyIsNamed) {
   std::string message = errorOf([] {
