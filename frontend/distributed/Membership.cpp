@@ -123,8 +123,7 @@ void together(const record::Job &job, const Start &start, const std::source_loca
     auto world = job.runtime->world(local);
     if (!world.ok())
       return world.status();
-    auto work = start(**world, op, local);
-    return work.ok() ? (*work)->wait(job.runtime->deadline()) : work.status();
+    return job.runtime->wait(local, start(**world, op, local));
   }),
         where);
 }

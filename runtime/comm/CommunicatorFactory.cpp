@@ -77,7 +77,9 @@ StatusOr<std::unique_ptr<Communicator>> CommunicatorFactory::create(Store &store
       return network.status().withContext("DLC_COMM_EMULATE");
     known.network = *network;
   }
-  return make(store, group, channel, generation, deadline, known);
+  Group mine = group;
+  mine.channel = channel;
+  return make(store, mine, channel, generation, deadline, known);
 }
 
 } // namespace dlc::runtime

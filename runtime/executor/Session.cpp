@@ -181,10 +181,10 @@ Status Session::checkMesh(const Manifest &manifest) const {
   std::string compiled = "the program is compiled for " + count + " members (";
   for (const MeshInfo::Axis &axis : manifest.mesh.axes)
     compiled += (&axis == manifest.mesh.axes.data() ? "" : ", ") + axis.name + " = " + std::to_string(axis.size);
-  if (!job)
-    return invalid(compiled + "); run it with dlc launch -n " + count + ", or with --devices=cpu:" + count);
-  if (job->members() == manifest.mesh.size())
+  if (job && job->members() == manifest.mesh.size())
     return {};
+  if (!job || job->members() == 1)
+    return invalid(compiled + "); run it with dlc launch -n " + count + ", or with --devices=cpu:" + count);
   return invalid(compiled + "), the job has " + std::to_string(job->members()) + ": " +
                  std::to_string(job->worldSize()) + " ranks of " + std::to_string(job->localMembers()) +
                  "; compile it again, or start " + count + " members");
@@ -225,6 +225,8 @@ Status Session::startVariables(const Program &program, std::vector<std::string> 
 
 // Everything that waits for the other members.
 Status Session::joinMembers(Program &program, const std::vector<std::string> &started) {
+  if (program.executable().manifest().mesh.axes.empty())
+    return {};
   runtime::Progress &progress = job->progress(member);
   progress.enter(runtime::Phase::Attach);
   Status status = meetMembers(program, started);
@@ -246,8 +248,18 @@ Status Session::meetMembers(Program &program, const std::vector<std::string> &st
 
 StatusOr<std::shared_ptr<Session::Program>> Session::attach(const std::shared_ptr<const Executable> &executable,
                                                             State state) {
-  const Manifest &manifest = executable->manifest();
-  if (Status status = checkMesh(manifest); !status.ok())
+  std::vector<std::string> started;
+  StatusOr<std::shared_ptr<Program>> program = prepare(executable, state, started);
+  if (!program.ok())
+    return program;
+  Status status = joinMembers(**program, started);
+  return status.ok() ? program : status;
+}
+
+// Everything that needs no other member.
+StatusOr<std::shared_ptr<Session::Program>> Session::prepare(const std::shared_ptr<const Executable> &executable,
+                                                             State state, std::vector<std::string> &started) {
+  if (Status status = checkMesh(executable->manifest()); !status.ok())
     return status;
   StatusOr<std::unique_ptr<runtime::Kernels>> kernels = device_.load(executable);
   if (!kernels.ok())
@@ -256,19 +268,12 @@ StatusOr<std::shared_ptr<Session::Program>> Session::attach(const std::shared_pt
   program->kernels = kernels.take();
   if (Status status = bindArenas(*program); !status.ok())
     return status;
-  std::vector<std::string> started;
-  {
-    std::lock_guard guard(lock);
-    if (Status status = setCoordinates(*program); !status.ok())
-      return status;
-    if (state == State::Start)
-      if (Status status = startVariables(*program, started); !status.ok())
-        return status;
-  }
-  if (!manifest.mesh.axes.empty())
-    if (Status status = joinMembers(*program, started); !status.ok())
-      return status;
   std::lock_guard guard(lock);
+  if (Status status = setCoordinates(*program); !status.ok())
+    return status;
+  if (state == State::Start)
+    if (Status status = startVariables(*program, started); !status.ok())
+      return status;
   programs.push_back(program);
   return program;
 }

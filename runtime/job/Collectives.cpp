@@ -103,7 +103,7 @@ Status Collectives::start(uint32_t index, const void *from, void *to) {
   Slot &slot = slots[index];
   if (slot.work)
     return {StatusCode::Internal, slot.label + " was started twice without a wait"};
-  slot.op = Op{.id = {program, index, progress.step()}};
+  slot.op = Op{.id = {program, index, progress.step()}, .label = slot.label};
   slot.to = to;
   if (!device.isHost()) {
     if (Status status = stage(slot, from); !status.ok())

@@ -159,12 +159,19 @@ Job::~Job() {
 StatusOr<Job::Programs> Job::attach(const std::shared_ptr<const Executable> &executable, Session::State state) {
   Programs programs;
   programs.resize(size_t(localMembers()));
-  Status status = forEachMember([&](int local) {
-    StatusOr<std::shared_ptr<Session::Program>> program = session(local).attach(executable, state);
+  std::vector<std::vector<std::string>> started(programs.size());
+  // First what may fail on one member alone: nobody waits for it then.
+  auto prepare = [&](int local) {
+    StatusOr<std::shared_ptr<Session::Program>> program =
+        session(local).prepare(executable, state, started[size_t(local)]);
     if (program.ok())
       programs[size_t(local)] = program.take();
     return program.status();
-  });
+  };
+  if (Status status = threads_->run(prepare, [](const Status &) {}); !status.ok())
+    return status;
+  Status status = forEachMember(
+      [&](int local) { return session(local).joinMembers(*programs[size_t(local)], started[size_t(local)]); });
   return status.ok() ? StatusOr<Programs>(std::move(programs)) : status;
 }
 
@@ -247,6 +254,7 @@ Status Job::wait(int local, StatusOr<WorkPtr> work) {
     return work.status().code() == StatusCode::PeerFailed ? failed(work.status()) : work.status();
   Progress &member = progress(local);
   Phase before = member.phase();
+  member.started(Progress::kChannels - 1, 0, 0, 0);
   member.enter(Phase::Wait);
   Status status = (*work)->wait(deadline());
   member.enter(before);

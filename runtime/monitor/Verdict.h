@@ -11,11 +11,11 @@ namespace dlc::runtime {
 
 /// What is known of a rank.
 struct RankView {
-  std::string name;         ///< "rank 2 (host b, pid 4711)"
-  bool lost = false;        ///< its connection closed
-  double silent = 0;        ///< seconds since its last sign
-  std::optional<Beat> beat; ///< the last one
-  std::string end{};        ///< what the launcher says of it, if lost: "exit code 3"
+  std::string name;                        ///< "rank 2 (host b, pid 4711)"
+  bool lost = false;                       ///< its connection closed
+  double silent = 0;                       ///< seconds since its last sign
+  std::optional<Beat> beat = std::nullopt; ///< the last one
+  std::string end{};                       ///< what the launcher says of it, if lost: "exit code 3"
 };
 
 /// Judges a job from what its ranks tell. Pure: given the same, it says the same.

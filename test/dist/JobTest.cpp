@@ -1,6 +1,8 @@
 #include "dlc/runtime/Job.h"
+#include "../unit/TestFile.h"
 #include "MeshProgram.h"
 #include "dlc/runtime/Fill.h"
+#include "dlc/runtime/Profile.h"
 
 #include <gmock/gmock.h>
 
@@ -117,6 +119,27 @@ TEST(Job, DevicesAreAKindAndHowMany) {
   EXPECT_EQ(runtime::parseDevices("sim:2").take(), (std::vector<DeviceId>{{"sim", 0}, {"sim", 1}}));
   for (const char *wrong : {"", "cpu:", "cpu:0", "cpu:-1", "cpu:2x", "tpu:2", "cpu:9999"})
     EXPECT_THAT(runtime::parseDevices(wrong).status().message(), StartsWith("expected devices such as")) << wrong;
+}
+
+TEST(Job, ATraceShowsCollectivesAndWaits) {
+  namespace profile = runtime::profile;
+  TemporaryFolder folder;
+  std::unique_ptr<Job> job = jobOn("cpu:2");
+  MeshProgram program{.members = 2};
+  auto programs = job->attach(program.make().take());
+  ASSERT_TRUE(done(programs.status()));
+  Step step(program);
+  ASSERT_TRUE(done(profile::start(folder.file("trace.json"))));
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(done(job->call(*programs, MeshProgram::kStep, step.arguments, step.results)));
+  profile::Summary summary = profile::summary();
+  ASSERT_TRUE(done(profile::stop()));
+  EXPECT_EQ(summary.calls, 6);
+  EXPECT_GT(summary.communication, 0);
+  EXPECT_GT(summary.exposed, 0);
+  std::string trace = readFile(folder.file("trace.json"));
+  EXPECT_THAT(trace, HasSubstr("all_reduce #0 of fc1.weight … fc1.bias (model.cpp:10: dl.add)"));
+  EXPECT_THAT(trace, HasSubstr(", cpu:1), data, channel 1"));
 }
 
 // Variables made with other seeds take member 0's values.

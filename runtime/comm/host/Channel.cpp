@@ -1,5 +1,6 @@
 #include "comm/host/Channel.h"
 
+#include "dlc/runtime/Profile.h"
 #include "dlc/runtime/Stream.h"
 
 #include <csignal>
@@ -107,7 +108,16 @@ Status Channel::perform(const Operation &operation) {
   if (operation.op.after)
     if (Status status = waitForData(*operation.op.after); !status.ok())
       return status.withContext(describe(operation.kind, operation.op.id));
-  return engine_->run(operation);
+  if (!profile::on())
+    return engine_->run(operation);
+  int64_t begin = profile::now();
+  Status status = engine_->run(operation);
+  std::string name(operation.op.label);
+  profile::record(profile::Category::Communication, name.empty() ? describe(operation.kind, operation.op.id) : name,
+                  begin, profile::now(),
+                  profile::track(group.members[size_t(group.rank)] + ", " + group.name + ", channel " +
+                                 std::to_string(group.channel)));
+  return status;
 }
 
 // By asking: an abort must end it even when the device never gets there.

@@ -29,6 +29,8 @@ struct Op {
   CollectiveId id;
   /// The data is there when this event is reached; null: it is there now. Must live until the operation is done.
   Event *after = nullptr;
+  /// What traces call it; must live as long.
+  std::string_view label = {};
 };
 
 /// How elements of different members become one. Sum wraps for integers; there is none for i1. Max and Min give NaN if
@@ -102,6 +104,7 @@ struct Group {
   std::string name;                 ///< one word, unlike that of other groups of the job: "data"
   int rank = 0;                     ///< this member's place in `members`
   std::vector<std::string> members; ///< what messages call each: "rank 2 (host b)"
+  int channel = 0;                  ///< set by create, for traces
 };
 
 /// A network that measurements and tests pretend to have: an operation counts as done only at its start + latency +
@@ -127,9 +130,9 @@ struct CommunicatorOptions {
 /// Makes an engine's communicators. Any thread may call.
 class CommunicatorFactory {
 public:
-  /// The engine of that name: "inprocess", "shm", or a plug-in `libdlc_comm_<name>.so` that lies beside the runtime, such
-  /// as "gloo" and "mpi". "auto": members in one process use "inprocess", on one host "shm", else "mpi" where mpirun has
-  /// started them, else "gloo"; DLC_COMM_REMARKS=1 says which. InvalidInput when there is none here.
+  /// The engine of that name: "inprocess", "shm", or a plug-in `libdlc_comm_<name>.so` that lies beside the runtime,
+  /// such as "gloo" and "mpi". "auto": members in one process use "inprocess", on one host "shm", else "mpi" where
+  /// mpirun has started them, else "gloo"; DLC_COMM_REMARKS=1 says which. InvalidInput when there is none here.
   static StatusOr<CommunicatorFactory *> open(std::string_view engine);
 
   virtual ~CommunicatorFactory() = default;

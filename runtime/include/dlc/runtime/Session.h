@@ -125,7 +125,11 @@ public:
   int threads() const;
 
 private:
+  friend class runtime::Job;
   explicit Session(runtime::Device &device);
+
+  StatusOr<std::shared_ptr<Program>> prepare(const std::shared_ptr<const Executable> &executable, State state,
+                                             std::vector<std::string> &started);
 
   Status bindArenas(Program &program);
   /// Under the lock.

@@ -1,0 +1,66 @@
+"""A training step on several ranks ends with the state of one process: curve.py <dlc> <module> <ranks>."""
+
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+
+def write_npy(path, descr, shape, data):
+    header = str({"descr": descr, "fortran_order": False, "shape": tuple(shape)}).ljust(117) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
+
+
+def read_state(path):
+    with open(path, "rb") as file:
+        size = struct.unpack("<Q", file.read(8))[0]
+        header = json.loads(file.read(size))
+        data = file.read()
+    state = {}
+    for name, tensor in header.items():
+        if name == "__metadata__" or tensor["dtype"] not in ("F32", "F64"):
+            continue
+        begin, end = tensor["data_offsets"]
+        kind = "f" if tensor["dtype"] == "F32" else "d"
+        state[name] = struct.unpack(f"<{(end - begin) // struct.calcsize(kind)}{kind}", data[begin:end])
+    return state
+
+
+def main(dlc, module, ranks):
+    folder = tempfile.TemporaryDirectory()
+    path = folder.name
+    command = [dlc, "compile", module, "--train=adamw"]
+    subprocess.run(command + ["-o", f"{path}/one.so"], check=True)
+    mesh = ["--data-parallel", f"--mesh=data={ranks}"]
+    subprocess.run(command + mesh + ["-o", f"{path}/members.so"], check=True)
+    manifest = json.loads(subprocess.check_output([dlc, "inspect", "--json", f"{path}/one.so"]))
+    inputs, numbers = [], random.Random(5)
+    for i, argument in enumerate(manifest["entries"][0]["arguments"]):
+        dtype, shape = argument["type"], argument["shape"]
+        count = 1
+        for extent in shape:
+            count *= extent
+        if dtype == "f32":
+            write_npy(f"{path}/{i}.npy", "<f4", shape, struct.pack(f"<{count}f", *(numbers.gauss(0, 1) for _ in range(count))))
+        else:
+            write_npy(f"{path}/{i}.npy", "<i8", shape, struct.pack(f"<{count}q", *(numbers.randrange(10) for _ in range(count))))
+        inputs += ["--input", f"{path}/{i}.npy"]
+    run = ["run", "--steps", "10", "--seed", "1"] + inputs
+    subprocess.run([dlc] + run + [f"{path}/one.so", "--save-state", f"{path}/one.state"], check=True)
+    launch = [dlc, "launch", "-n", str(ranks), "--timeout", "60", dlc]
+    subprocess.run(launch + run + [f"{path}/members.so", "--save-state", f"{path}/members.state"], check=True)
+    one, members = read_state(f"{path}/one.state"), read_state(f"{path}/members.state")
+    assert one.keys() == members.keys() and one, (one.keys(), members.keys())
+    for name in one:
+        # Sums in another order, ten times: 1e-4 of the largest value is far above f32's rounding and far below a step.
+        largest = max(abs(value) for value in one[name])
+        worst = max(abs(a - b) for a, b in zip(one[name], members[name]))
+        assert worst <= 1e-4 * largest + 1e-7, f"{name} differs by {worst}, the largest value is {largest}"
+    print(f"{len(one)} variables are equal on {ranks} ranks")
+
+
+main(os.path.abspath(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
