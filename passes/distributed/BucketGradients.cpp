@@ -150,6 +150,7 @@ private:
       return std::tuple(b.number, a.ready) < std::tuple(a.number, b.ready);
     });
     std::vector<BucketItem> items;
+    items.reserve(gradients.size());
     for (Gradient &gradient : gradients)
       items.push_back({bytesOf(gradient.reduction), gradient.ready});
     size_t begin = 0;

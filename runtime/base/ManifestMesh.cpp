@@ -139,7 +139,8 @@ Status checkAxes(const MeshInfo &mesh) {
   for (const MeshInfo::Axis &axis : mesh.axes) {
     if (axis.name.empty() || !names.insert(axis.name).second)
       return bad("has no different names for its axes");
-    if (axis.size < 1 || (members *= axis.size) > kMostMembers)
+    members *= axis.size;
+    if (axis.size < 1 || members > kMostMembers)
       return bad("has axes of no members or more than " + std::to_string(kMostMembers));
   }
   return {};
