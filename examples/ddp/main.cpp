@@ -56,9 +56,9 @@ void train() {
 
 int main(int argc, char **argv) {
   if (argc > 1)
-    ranks = std::atoll(argv[1]);
+    ranks = std::strtoll(argv[1], nullptr, 10);
   if (argc > 2)
-    epochs = std::atoll(argv[2]);
+    epochs = std::strtoll(argv[2], nullptr, 10);
   try {
     if (distributed::is_launched()) // by `dlc launch -n 2 ddp`, mpirun, srun, …
       train();

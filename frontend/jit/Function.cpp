@@ -149,24 +149,27 @@ void remarkVariants(const FunctionState &function) {
 }
 
 /// In a job: views of split tensors as tensors of their own, so that how each argument lies is known.
-const Flat &settled(const Flat &arguments, std::optional<Flat> &own, Where where) {
-  if (!record::job())
+const Flat *settled(const Flat *arguments, std::optional<Flat> &own, Where where) {
+  auto isSplitView = [&](size_t i) {
+    const record::Impl *impl = (*arguments)[i].get();
+    return impl && !impl->chain.empty() && impl->storage->value()->layout;
+  };
+  bool any = false;
+  for (size_t i = 0; record::job() && i < arguments->size(); ++i)
+    any |= isSplitView(i);
+  if (!any)
     return arguments;
-  bool views = false;
-  for (size_t i = 0; i < arguments.size(); ++i)
-    views |=
-        arguments[i].defined() && !arguments[i].get()->chain.empty() && arguments[i].get()->storage->value()->layout;
-  if (!views)
-    return arguments;
-  own.emplace().statics = arguments.statics;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    record::ValueRef value = record::valueOf(arguments[i], where);
-    bool isView = !arguments[i].get()->chain.empty();
-    if (isView)
-      record::demand(value, where);
-    own->push(isView ? record::makeTensor(std::move(value)) : arguments[i]);
+  own.emplace().statics = arguments->statics;
+  for (size_t i = 0; i < arguments->size(); ++i) {
+    if (!isSplitView(i)) {
+      own->push((*arguments)[i]);
+      continue;
+    }
+    record::ValueRef value = record::valueOf((*arguments)[i], where);
+    record::demand(value, where);
+    own->push(record::makeTensor(value));
   }
-  return *own;
+  return &*own;
 }
 
 } // namespace
@@ -176,7 +179,7 @@ void Function::call(const Flat &given, Flat &results, Body body) {
   if (!record::threadState().outside.empty())
     record::cut(self.where); // rule (d)
   std::optional<Flat> own;
-  const Flat &arguments = settled(given, own, self.where);
+  const Flat &arguments = *settled(&given, own, self.where);
   std::unique_lock lock(stateLock());
   for (size_t i = self.entries.size(); i-- > 0;) {
     Entry &entry = *self.entries[i];

@@ -169,7 +169,7 @@ TEST(DataParallel, BatchNormWithoutSyncIsEachRanksOwn) {
         EXPECT_NEAR(found[i], expected[i], 1e-5);
       distributed::broadcast(alone.running_mean);
       distributed::broadcast(alone.running_var);
-      for (auto [buffer, own] :
+      for (const auto &[buffer, own] :
            {std::pair(apart.running_mean, alone.running_mean), {apart.running_var, alone.running_var}}) {
         Row got = buffer.to_vector<double>(), want = own.to_vector<double>();
         for (size_t i = 0; i < got.size(); ++i)

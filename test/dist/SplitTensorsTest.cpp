@@ -41,6 +41,31 @@ TEST(SplitTensors, ComeFromUnevenRowsOfRanks) {
   });
 }
 
+TEST(SplitTensors, HaveViewsAsAnyTensor) {
+  asRanks(2, [] {
+    Tensor whole = counted({5, 4}), x = distributed::shard(whole);
+    auto expectSame = [](const Tensor &got, const Tensor &want) {
+      EXPECT_EQ(got.shape(), want.shape());
+      EXPECT_EQ(got.to_vector<double>(), want.to_vector<double>());
+    };
+    expectSame(x.t(), whole.t());
+    expectSame(x.slice(0, 1, 4), whole.slice(0, 1, 4));
+    expectSame(x.slice(1, 1, 3), whole.slice(1, 1, 3));
+    expectSame(x[3], whole[3]);
+    expectSame(x.reshape({10, 2}), whole.reshape({10, 2}));
+    auto f = jit([](Tensor in) { return in * in + 1; });
+    for (int i = 0; i < 3; ++i) {
+      expectSame(f(x.t()), whole.t() * whole.t() + 1);
+      expectSame(f(x.slice(1, 0, 2)), whole.slice(1, 0, 2) * whole.slice(1, 0, 2) + 1);
+      expectSame(f(x.flatten()), whole.flatten() * whole.flatten() + 1);
+    }
+    x += 1;
+    expectSame(x, whole + 1);
+    x[4].zero_();
+    EXPECT_EQ(x.sum().item(), (whole + 1).slice(0, 0, 4).sum().item());
+  });
+}
+
 // Two processes of two members: the second rank's second member has no rows.
 TEST(SplitTensors, LieOnAllMembersOfAProcess) {
   asRanks(
