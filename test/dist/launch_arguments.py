@@ -98,7 +98,7 @@ class Arguments(LaunchTest):
                     (["--nnodes", 2, "--master", "here:0", "true"], 2, "--master: expects host:port, got 'here:0'"),
                     ([*nodes, "true"], 2, "--secret-file (or DLC_SECRET_FILE, DLC_SECRET), the same secret on all nodes"),
                     ([*nodes, "--node-rank", 2, "true"], 2, "--node-rank: expects 0 to 1 with --nnodes=2, got 2"),
-                    ([*nodes, "--secret-file=x", "--comm=mpi", "true"], 2, "--comm: mpi is for one node"),
+                    ([*nodes, "--secret-file=x", "--comm=mpi", "true"], 1, "DLC_COMM=mpi is for one node; with several"),
                     ([*nodes, "--secret-file", open_secret, "true"], 1, "expects a file that only its user can read"),
                     (["no-such-program"], 1, "dlc: launch: no program 'no-such-program' on the PATH\n"),
                     (["./no-such-program"], 1, "dlc: launch: no program './no-such-program': No such file or directory\n"),

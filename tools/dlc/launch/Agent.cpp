@@ -154,6 +154,9 @@ StatusOr<int> launch(const Arguments &asked) {
   runtime::Environment base = runtime::currentEnvironment();
   if (arguments.engine.empty())
     arguments.engine = variable(base, "DLC_COMM");
+  if (arguments.engine == "mpi" && arguments.nodes > 1)
+    return Status(StatusCode::InvalidInput,
+                  "DLC_COMM=mpi is for one node; with several, let mpirun start the program itself");
   StatusOr<std::string> file = findProgram(arguments.program.front(), variable(base, "PATH"));
   if (!file.ok())
     return file.status();

@@ -49,8 +49,6 @@ void checkNodes(const Arguments &arguments, const std::string &master) {
     throw CLI::RequiredError("--master=host:port, where node 0 listens,");
   if (arguments.secretFile.empty() && !std::getenv("DLC_SECRET_FILE") && !std::getenv("DLC_SECRET"))
     throw CLI::RequiredError("--secret-file (or DLC_SECRET_FILE, DLC_SECRET), the same secret on all nodes,");
-  if (arguments.engine == "mpi")
-    throw CLI::ValidationError("--comm", "mpi is for one node; with several, let mpirun start the program itself");
 }
 
 /// How many words an option takes up, itself included.

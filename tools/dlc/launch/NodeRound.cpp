@@ -24,8 +24,9 @@ NodeRound::NodeRound(runtime::Store &store, const runtime::Contract &contract, u
     : store_(store), contract_(contract), shutDownTime_(shutDownTime),
       prefix_("launch/" + std::to_string(generation) + "/"), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       beats_(static_cast<size_t>(contract.worldSize)) {
+  answered_ = Clock::now();
   for (Beat &beat : beats_)
-    beat.since = Clock::now();
+    beat.since = answered_;
   sigset_t all, before;
   sigfillset(&all); // signals are for the main thread
   pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -69,7 +70,7 @@ void NodeRound::work() {
   std::unique_lock lock(mutex_);
   while (!stopping_ && !allEnded_) {
     lock.unlock();
-    Status status = exchange();
+    Status status = exchangeOrWait();
     if (!status.ok())
       loseNode("lost the launcher of node 0 (" + contract_.masterAddress + ":" + std::to_string(contract_.masterPort) +
                "): " + status.message());
@@ -84,6 +85,20 @@ void NodeRound::work() {
   lock.unlock();
   wake();
 }
+
+/// A connection that is lost says so at once. A store that only says nothing may be on a machine that is stopped for a
+/// while.
+Status NodeRound::exchangeOrWait() {
+  constexpr std::chrono::milliseconds atOnce{2000};
+  runtime::Deadline begun = Clock::now();
+  Status status = exchange();
+  if (status.ok())
+    answered_ = Clock::now();
+  bool patient = Clock::now() - begun > atOnce && Clock::now() < answered_ + silence();
+  return patient ? Status() : status;
+}
+
+std::chrono::milliseconds NodeRound::silence() const { return std::min(longestSilence, contract_.timeout); }
 
 Status NodeRound::exchange() {
   for (auto step : {&NodeRound::beat, &NodeRound::sendFailure, &NodeRound::lookForFailure, &NodeRound::sendEnds,
@@ -111,13 +126,13 @@ Status NodeRound::watch(int node) {
   StatusOr<std::string> value = store_.get(key("beat/" + std::to_string(node)), runtime::Deadline());
   if (value.ok() && *value != beat.value)
     beat = {value.take(), Clock::now(), beat.lost};
-  std::chrono::milliseconds silence = std::min(longestSilence, contract_.timeout);
-  bool gone = store_.wait(goneKey(node), {}).ok(), silent = Clock::now() > beat.since + silence;
+
+  bool gone = store_.wait(goneKey(node), {}).ok(), silent = Clock::now() > beat.since + silence();
   if (beat.lost || !(gone || silent) || store_.wait(key("ended/" + std::to_string(node)), {}).ok())
     return {}; // what has ended, well or not, owes no sign
   beat.lost = true;
   loseNode("lost the launcher of node " + std::to_string(node) + ": " +
-           (gone ? "its connection is closed" : "no sign of it for " + std::to_string(silence.count()) + " ms"));
+           (gone ? "its connection is closed" : "no sign of it for " + std::to_string(silence().count()) + " ms"));
   return store_.add(key("lost"), 1).status();
 }
 

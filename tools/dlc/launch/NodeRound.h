@@ -51,6 +51,7 @@ public:
 private:
   std::string key(const std::string &name) const { return prefix_ + name; }
   void work();
+  Status exchangeOrWait();
   Status exchange();
   Status sendFailure();
   Status sendEnds();
@@ -59,6 +60,7 @@ private:
   Status beat();
   Status watch(int node);
   void learn(const Failure &failure);
+  std::chrono::milliseconds silence() const; ///< after it a node is lost
   void loseNode(const std::string &what);
   void wake() const;
 
@@ -84,7 +86,7 @@ private:
     bool lost = false;
   };
   std::vector<Beat> beats_; ///< of the nodes, at node 0
-  runtime::Deadline nextBeat_{}, failedAt_{};
+  runtime::Deadline nextBeat_{}, failedAt_{}, answered_;
   std::thread thread_;
 };
 
