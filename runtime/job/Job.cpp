@@ -2,6 +2,7 @@
 
 #include "drivers/cpu/WorkerTeam.h"
 #include "job/CommunicatorTable.h"
+#include "job/Lines.h"
 #include "job/MemberThreads.h"
 #include "job/ProgramCheck.h"
 #include "monitor/Monitor.h"
@@ -42,6 +43,7 @@ StatusOr<std::vector<DeviceId>> parseDevices(std::string_view text) {
     return invalid("expected devices such as cpu, cpu:4 or sim:2 (a kind and how many), got '" + std::string(text) +
                    "'");
   std::vector<DeviceId> devices;
+  devices.reserve(size_t(count));
   for (int i = 0; i < count; ++i)
     devices.push_back({std::string(kind), kind == "cpu" ? 0 : i});
   return devices;
@@ -79,7 +81,7 @@ StatusOr<std::unique_ptr<Job>> Job::join(const Contract &contract, const JobOpti
   return job;
 }
 
-// Each rank tells the others where it runs and on what.
+// Each rank tells the others where it runs and on what: lines of host, process and devices.
 Status Job::meet() {
   std::string prefix = keyPrefix(contract_) + "member/", mine = hostName() + "\n" + std::to_string(::getpid());
   for (size_t i = 0; i < options_.devices.size(); ++i)
@@ -87,32 +89,26 @@ Status Job::meet() {
   if (Status status = store_->set(prefix + std::to_string(rank()), mine); !status.ok())
     return status;
   Deadline limit = deadline();
-  membersOfHost_ = 0;
   std::string firstHost;
+  membersOfHost_ = 0;
   for (int rank = 0; rank < worldSize(); ++rank) {
-    StatusOr<std::string> theirs = store_->get(prefix + std::to_string(rank), limit);
-    if (!theirs.ok())
-      return theirs.status();
-    std::string host = theirs->substr(0, theirs->find('\n'));
-    size_t pidEnd = std::min(theirs->find('\n', host.size() + 1), theirs->size());
-    auto devices = int(std::count(theirs->begin() + std::ptrdiff_t(pidEnd), theirs->end(), '\n'));
-    ranks_.push_back("rank " + std::to_string(rank) + " (host " + host + ", pid " +
-                     theirs->substr(std::min(host.size() + 1, pidEnd), pidEnd - std::min(host.size() + 1, pidEnd)) +
-                     ")");
+    StatusOr<std::string> told = store_->get(prefix + std::to_string(rank), limit);
+    if (!told.ok())
+      return told.status();
+    std::vector<std::string> theirs = linesOf(*told);
+    theirs.resize(std::max<size_t>(theirs.size(), 2));
+    size_t devices = theirs.size() - 2;
+    std::string where = "rank " + std::to_string(rank) + " (host ";
+    where += theirs[0];
     if (rank == 0)
-      firstHost = host;
-    if (rank > 0 && names_.size() != size_t(rank) * size_t(devices))
-      return invalid("all ranks expect the same number of devices, got " +
-                     std::to_string(names_.size() / size_t(rank)) + " on rank 0 (host " + firstHost + ") and " +
-                     std::to_string(devices) + " on rank " + std::to_string(rank) + " (host " + host + ")");
-    for (size_t begin = pidEnd; begin < theirs->size();) {
-      size_t end = std::min(theirs->find('\n', begin + 1), theirs->size());
-      names_.push_back("rank " + std::to_string(rank) + " (host " + host + ", " +
-                       theirs->substr(begin + 1, end - begin - 1) + ")");
-      begin = end;
-    }
-    if (host == hostName())
-      membersOfHost_ += devices;
+      firstHost = theirs[0];
+    else if (size_t first = names_.size() / size_t(rank); first != devices)
+      return invalid("all ranks expect the same number of devices, got " + std::to_string(first) + " on rank 0 (host " +
+                     firstHost + ") and " + std::to_string(devices) + " on " + where + ")");
+    ranks_.push_back(std::string(where).append(", pid ").append(theirs[1]).append(")"));
+    for (size_t i = 2; i < theirs.size(); ++i)
+      names_.push_back(std::string(where).append(", ").append(theirs[i]).append(")"));
+    membersOfHost_ += theirs[0] == hostName() ? int(devices) : 0;
   }
   return {};
 }
@@ -137,6 +133,7 @@ Status Job::openSessions() {
 Status Job::watch(std::unique_ptr<Store> connection) {
   Monitor::Options options;
   options.ranks = ranks_;
+  options.members.reserve(progress_.size());
   for (const std::unique_ptr<Progress> &progress : progress_)
     options.members.push_back(progress.get());
   options.describe = [this](uint32_t program, uint32_t index) { return describe(program, index); };
@@ -214,6 +211,7 @@ StatusOr<Communicator *> Job::communicator(int local, const std::vector<std::str
 
 StatusOr<Communicator *> Job::world(int local) {
   std::vector<int> all;
+  all.reserve(size_t(members()));
   for (int member = 0; member < members(); ++member)
     all.push_back(member);
   return communicators_->get("world", all, firstMember() + local, 0);

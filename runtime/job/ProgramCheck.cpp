@@ -1,5 +1,6 @@
 #include "job/ProgramCheck.h"
 
+#include "job/Lines.h"
 #include "rendezvous/Digest.h"
 #include "rendezvous/Meeting.h"
 
@@ -63,26 +64,27 @@ std::string describe(const Manifest &manifest) {
   return text.substr(0, kMostText);
 }
 
-std::vector<std::string> linesOf(const std::string &text) {
-  std::vector<std::string> lines;
-  for (size_t begin = 0; begin <= text.size();) {
-    size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
 /// The first line that differs but for the program's hash, which says nothing to people.
 std::string firstDifference(const std::string &one, const std::string &oneRank, const std::string &other,
                             const std::string &otherRank) {
+  static const std::string kNothing = "nothing";
   std::vector<std::string> left = linesOf(one), right = linesOf(other);
   for (size_t i = 1; i < std::max(left.size(), right.size()); ++i) {
-    std::string l = i < left.size() ? left[i] : "nothing", r = i < right.size() ? right[i] : "nothing";
+    const std::string &l = i < left.size() ? left[i] : kNothing, &r = i < right.size() ? right[i] : kNothing;
     if (l != r)
-      return "\n    " + oneRank + ": " + l + "\n    " + otherRank + ": " + r;
+      return std::string("\n    ")
+          .append(oneRank)
+          .append(": ")
+          .append(l)
+          .append("\n    ")
+          .append(otherRank)
+          .append(": ")
+          .append(r);
   }
-  return " other operations: program hashes " + left[0].substr(0, 20) + "… and " + right[0].substr(0, 20) + "…";
+  constexpr size_t shown = 20;
+  std::string text = " other operations: ";
+  text.append(left[0], 0, shown).append("… and ").append(right[0], 0, shown).append("…");
+  return text;
 }
 
 std::string entryNames(const Manifest &manifest) {

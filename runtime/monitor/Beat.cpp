@@ -15,10 +15,10 @@ public:
 
   template <typename Number>
   void read(Number &value) {
-    const char *last = rest.data() + rest.size();
-    auto [end, error] = std::from_chars(rest.data(), last, value);
+    const char *first = rest.begin(), *last = rest.end();
+    auto [end, error] = std::from_chars(first, last, value);
     good &= error == std::errc() && (end == last || *end == ' ');
-    rest.remove_prefix(good ? size_t(end - rest.data()) : rest.size());
+    rest.remove_prefix(good ? size_t(end - first) : rest.size());
     if (!rest.empty())
       rest.remove_prefix(1);
   }

@@ -116,7 +116,7 @@ void Meeting::heard() {
 
 void Meeting::waitForCount(const std::string &name, int count) {
   std::string known;
-  while (std::atoi(known.c_str()) < count) {
+  while (std::strtol(known.c_str(), nullptr, 10) < count) {
     StatusOr<std::string> next = store_.watch(prefix_ + name, known, deadline_);
     if (!next.ok())
       return; // somebody died after the verdict

@@ -1,4 +1,4 @@
-"""A training step on several ranks ends with the state of one process: curve.py <dlc> <module> <ranks>."""
+"""Training on several ranks ends with the state of one process: curve.py <dlc> <module> <ranks> [<devices of each>]."""
 
 import json
 import os
@@ -30,12 +30,12 @@ def read_state(path):
     return state
 
 
-def main(dlc, module, ranks):
+def main(dlc, module, ranks, devices=1):
     folder = tempfile.TemporaryDirectory()
     path = folder.name
     command = [dlc, "compile", module, "--train=adamw"]
     subprocess.run(command + ["-o", f"{path}/one.so"], check=True)
-    mesh = ["--data-parallel", f"--mesh=data={ranks}"]
+    mesh = ["--data-parallel", f"--mesh=data={ranks * devices}"]
     subprocess.run(command + mesh + ["-o", f"{path}/members.so"], check=True)
     manifest = json.loads(subprocess.check_output([dlc, "inspect", "--json", f"{path}/one.so"]))
     inputs, numbers = [], random.Random(5)
@@ -51,7 +51,7 @@ def main(dlc, module, ranks):
         inputs += ["--input", f"{path}/{i}.npy"]
     run = ["run", "--steps", "10", "--seed", "1"] + inputs
     subprocess.run([dlc] + run + [f"{path}/one.so", "--save-state", f"{path}/one.state"], check=True)
-    launch = [dlc, "launch", "-n", str(ranks), "--timeout", "60", dlc]
+    launch = [dlc, "launch", "-n", str(ranks), "--timeout", "60", f"--devices=cpu:{devices}", dlc]
     subprocess.run(launch + run + [f"{path}/members.so", "--save-state", f"{path}/members.state"], check=True)
     one, members = read_state(f"{path}/one.state"), read_state(f"{path}/members.state")
     assert one.keys() == members.keys() and one, (one.keys(), members.keys())
@@ -60,7 +60,7 @@ def main(dlc, module, ranks):
         largest = max(abs(value) for value in one[name])
         worst = max(abs(a - b) for a, b in zip(one[name], members[name]))
         assert worst <= 1e-4 * largest + 1e-7, f"{name} differs by {worst}, the largest value is {largest}"
-    print(f"{len(one)} variables are equal on {ranks} ranks")
+    print(f"{len(one)} variables are equal on {ranks} ranks of {devices}")
 
 
-main(os.path.abspath(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+main(os.path.abspath(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:]))
