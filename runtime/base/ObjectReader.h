@@ -18,15 +18,18 @@ inline constexpr int64_t kMaxBytes = int64_t(1) << 46;
 /// Reads one JSON object, remembering the first fault, so that callers read on without checking each field.
 class ObjectReader {
 public:
-  ObjectReader(const nlohmann::json &value, std::string where, Status &fault)
-      : value(value), where(std::move(where)), fault(fault) {
+  /// `file` begins each message.
+  ObjectReader(const nlohmann::json &value, std::string where, Status &fault, const char *file = "manifest")
+      : value(value), where(std::move(where)), fault(fault), file_(file) {
     if (!value.is_object())
       fail("is not an object");
   }
 
+  const char *file() const { return file_; }
+
   void fail(const std::string &what) {
     if (fault.ok())
-      fault = Status(StatusCode::InvalidInput, "manifest: " + where + " " + what);
+      fault = Status(StatusCode::InvalidInput, std::string(file_) + ": " + where + " " + what);
   }
 
   std::string string(const char *key) {
@@ -144,13 +147,14 @@ private:
   const nlohmann::json &value;
   std::string where;
   Status &fault;
+  const char *file_;
 };
 
 template <typename Read>
 void forEach(ObjectReader &parent, const char *key, Status &fault, Read read) {
   size_t index = 0;
   for (const nlohmann::json &item : parent.array(key)) {
-    ObjectReader reader(item, std::string(key) + "[" + std::to_string(index++) + "]", fault);
+    ObjectReader reader(item, std::string(key) + "[" + std::to_string(index++) + "]", fault, parent.file());
     read(reader);
   }
 }

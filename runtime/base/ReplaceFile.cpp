@@ -38,18 +38,15 @@ Status writeNewFile(const std::string &path, std::span<const std::span<const std
   return {};
 }
 
-/// Makes a rename durable.
-Status syncDirectory(const std::string &path) {
-  size_t slash = path.rfind('/');
-  std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+} // namespace
+
+Status syncDirectory(const std::string &directory) {
   FileDescriptor file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Some file systems refuse fsync on a directory (EINVAL): then there is nothing to wait for.
   if (!file.valid() || (::fsync(file.get()) != 0 && errno != EINVAL))
     return systemError("cannot write the directory to the disk");
   return {};
 }
-
-} // namespace
 
 Status replaceFile(const std::string &path, std::span<const std::span<const std::byte>> chunks) {
   uint64_t random = 0; // a process number would meet what a crash in another container left
@@ -63,7 +60,8 @@ Status replaceFile(const std::string &path, std::span<const std::span<const std:
     ::unlink(temporary.c_str());
     return status.withContext(path);
   }
-  return syncDirectory(path).withContext(path);
+  size_t slash = path.rfind('/');
+  return syncDirectory(slash == std::string::npos ? "." : path.substr(0, slash + 1)).withContext(path);
 }
 
 } // namespace dlc

@@ -12,4 +12,7 @@ namespace dlc {
 /// rename, fsync of the directory. A failure leaves the previous file and no temporary.
 Status replaceFile(const std::string &path, std::span<const std::span<const std::byte>> chunks);
 
+/// Makes what was created, renamed or removed in the directory durable.
+Status syncDirectory(const std::string &directory);
+
 } // namespace dlc

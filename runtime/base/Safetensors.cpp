@@ -4,6 +4,7 @@
 #include "base/MappedFile.h"
 #include "base/ReplaceFile.h"
 #include "base/SafetensorsHeader.h"
+#include "base/SafetensorsImage.h"
 
 #include <algorithm>
 #include <tuple>
@@ -11,8 +12,8 @@
 namespace dlc {
 namespace {
 
-constexpr uint64_t lengthBytes = 8;
-constexpr uint64_t longestHeader = 100'000'000;
+constexpr uint64_t lengthBytes = kSafetensorsLengthBytes;
+constexpr uint64_t longestHeader = kLongestSafetensorsHeader;
 constexpr size_t headerAlignment = 8;
 
 uint64_t readLittleEndian(const std::byte *bytes) {
@@ -175,43 +176,49 @@ Status checkNames(std::span<const TensorView> tensors) {
 
 } // namespace
 
-Status writeSafetensors(const std::string &path, std::span<const TensorView> tensors,
-                        const SafetensorsMetadata &metadata) {
+StatusOr<SafetensorsImage> layOutSafetensors(std::span<const TensorView> tensors, const SafetensorsMetadata &metadata) {
   if (Status status = checkNames(tensors); !status.ok())
-    return status.withContext(path);
-  std::string header = "{";
+    return status;
+  SafetensorsImage image;
+  std::string &header = image.header = "{";
   if (!metadata.empty()) {
     StatusOr<std::string> record = metadataRecord(metadata);
     if (!record.ok())
-      return record.status().withContext(path);
+      return record.status();
     header += *record;
   }
   uint64_t offset = 0;
-  std::vector<std::span<const std::byte>> chunks(2); // length and header come last
   for (const TensorView *view : inFileOrder(tensors)) {
     std::optional<int64_t> size = denseByteSize(view->dtype, view->shape);
     if (!size || __builtin_add_overflow(offset, *size, &offset))
       return invalidFile("tensor " + quote(view->name) + ": expected a size below 2^63 bytes, found " +
-                         typeString(view->dtype, view->shape))
-          .withContext(path);
+                         typeString(view->dtype, view->shape));
     StatusOr<std::string> record = tensorRecord(*view, offset - static_cast<uint64_t>(*size), offset);
     if (!record.ok())
-      return record.status().withContext(path);
+      return record.status();
     header += (header.size() == 1 ? "" : ",") + *record;
-    chunks.emplace_back(static_cast<const std::byte *>(view->data), static_cast<size_t>(*size));
+    image.data.emplace_back(static_cast<const std::byte *>(view->data), static_cast<size_t>(*size));
   }
   header += "}";
   header.append((headerAlignment - header.size() % headerAlignment) % headerAlignment, ' ');
   if (header.size() > longestHeader)
     return Status(StatusCode::LimitExceeded, "expected a header of at most " + std::to_string(longestHeader) +
-                                                 " bytes, found " + std::to_string(header.size()))
-        .withContext(path);
-  std::byte length[lengthBytes];
+                                                 " bytes, found " + std::to_string(header.size()));
   for (unsigned i = 0; i < lengthBytes; ++i)
-    length[i] = static_cast<std::byte>(header.size() >> (8 * i));
-  chunks[0] = length;
-  chunks[1] = std::as_bytes(std::span(header));
-  return replaceFile(path, chunks);
+    image.length[i] = static_cast<std::byte>(header.size() >> (8 * i));
+  return image;
+}
+
+std::vector<std::span<const std::byte>> SafetensorsImage::chunks() const {
+  std::vector<std::span<const std::byte>> all = {length, std::as_bytes(std::span(header))};
+  all.insert(all.end(), data.begin(), data.end());
+  return all;
+}
+
+Status writeSafetensors(const std::string &path, std::span<const TensorView> tensors,
+                        const SafetensorsMetadata &metadata) {
+  StatusOr<SafetensorsImage> image = layOutSafetensors(tensors, metadata);
+  return image.ok() ? replaceFile(path, image->chunks()) : image.status().withContext(path);
 }
 
 } // namespace dlc

@@ -27,6 +27,18 @@ Digest sha256(std::string_view text) {
   return digest;
 }
 
+Sha256::Sha256() : context(::EVP_MD_CTX_new()) { ::EVP_DigestInit_ex(context.get(), ::EVP_sha256(), nullptr); }
+
+void Sha256::add(std::span<const std::byte> bytes) { ::EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()); }
+
+Digest Sha256::finish() {
+  Digest digest{};
+  ::EVP_DigestFinal_ex(context.get(), reinterpret_cast<unsigned char *>(digest.data()), nullptr);
+  return digest;
+}
+
+void Sha256::Free::operator()(evp_md_ctx_st *context) const { ::EVP_MD_CTX_free(context); }
+
 bool sameDigest(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }

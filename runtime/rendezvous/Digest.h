@@ -4,8 +4,12 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+
+struct evp_md_ctx_st;
 
 namespace dlc::runtime {
 
@@ -21,6 +25,21 @@ Digest hmac(std::string_view key, std::string_view text);
 
 /// SHA-256 of `text`.
 Digest sha256(std::string_view text);
+
+/// SHA-256 of bytes that come in parts.
+class Sha256 {
+public:
+  Sha256();
+  void add(std::span<const std::byte> bytes);
+  /// Of all so far; the end.
+  Digest finish();
+
+private:
+  struct Free {
+    void operator()(evp_md_ctx_st *context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> context;
+};
 
 /// Compares in constant time.
 bool sameDigest(std::string_view a, std::string_view b);
