@@ -23,7 +23,7 @@ struct Opened {
 };
 
 StatusOr<Opened> openIndex(const std::string &path) {
-  StatusOr<std::string> text = readSmallFile(path + "/" + kIndexName, kLongestIndex);
+  StatusOr<std::string> text = readSmallFile(inFolder(path, kIndexName), kLongestIndex);
   if (!text.ok())
     return text.status();
   StatusOr<CheckpointIndex> index = CheckpointIndex::parse(*text);
@@ -184,7 +184,7 @@ StatusOr<std::optional<Checkpoint>> Checkpoint::latest(const CheckpointGroup &gr
     return name.status();
   if (name->empty())
     return std::optional<Checkpoint>();
-  StatusOr<Checkpoint> checkpoint = open(group, directory + "/" + *name);
+  StatusOr<Checkpoint> checkpoint = open(group, inFolder(directory, *name));
   return checkpoint.ok() ? StatusOr<std::optional<Checkpoint>>(checkpoint.take())
                          : StatusOr<std::optional<Checkpoint>>(checkpoint.status());
 }

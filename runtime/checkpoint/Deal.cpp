@@ -8,7 +8,7 @@ namespace dlc::runtime {
 namespace {
 
 // Cutting less would make many small pieces for nothing.
-constexpr int64_t kSmallestCut = 64 * 1024;
+constexpr int64_t kSmallestCut = int64_t{64} * 1024;
 
 int64_t bytesOf(const CheckpointTensor &tensor) { return denseByteSize(tensor.dtype, tensor.shape).value_or(0); }
 

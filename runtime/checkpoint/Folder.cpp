@@ -83,7 +83,7 @@ Status removeFile(const std::string &path) {
 /// The index goes first: from then on it is no checkpoint, whenever this ends.
 Status removeCheckpoint(const std::string &path) {
   if (isComplete(path)) {
-    Status status = removeFile(path + "/" + kIndexName);
+    Status status = removeFile(inFolder(path, kIndexName));
     if (status.ok())
       status = syncDirectory(path).withContext(path);
     if (!status.ok())
@@ -94,7 +94,7 @@ Status removeCheckpoint(const std::string &path) {
     return names.status();
   for (const std::string &name : *names)
     if (isMemberFile(name) || isTemporary(name))
-      if (Status status = removeFile(path + "/" + name); !status.ok())
+      if (Status status = removeFile(inFolder(path, name)); !status.ok())
         return status;
   // Somebody's own files keep the directory.
   if (::rmdir(path.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST && errno != ENOENT)
@@ -111,7 +111,7 @@ Status removeLeftoversIn(const std::string &path) {
   for (const std::string &name : *names) {
     replaced |= isMemberFile(name) && name.find('-') != std::string::npos;
     if (isTemporary(name))
-      if (Status status = removeFile(path + "/" + name); !status.ok())
+      if (Status status = removeFile(inFolder(path, name)); !status.ok())
         return status;
   }
   if (!replaced)
@@ -124,12 +124,19 @@ Status removeLeftoversIn(const std::string &path) {
     used.insert(file.name);
   for (const std::string &name : *names)
     if (isMemberFile(name) && !used.contains(name))
-      if (Status status = removeFile(path + "/" + name); !status.ok())
+      if (Status status = removeFile(inFolder(path, name)); !status.ok())
         return status;
   return {};
 }
 
 } // namespace
+
+std::string inFolder(std::string folder, std::string_view name) {
+  if (!folder.ends_with('/'))
+    folder += '/';
+  folder += name;
+  return folder;
+}
 
 std::string stepName(int64_t step) {
   std::array<char, 32> name{};
@@ -198,7 +205,7 @@ StatusOr<std::string> readSmallFile(const std::string &path, int64_t longest) {
 }
 
 StatusOr<CheckpointIndex> readIndex(const std::string &path) {
-  StatusOr<std::string> text = readSmallFile(path + "/" + kIndexName, kLongestIndex);
+  StatusOr<std::string> text = readSmallFile(inFolder(path, kIndexName), kLongestIndex);
   if (!text.ok())
     return text.status();
   StatusOr<CheckpointIndex> index = CheckpointIndex::parse(*text);
@@ -207,7 +214,7 @@ StatusOr<CheckpointIndex> readIndex(const std::string &path) {
 
 bool isComplete(const std::string &path) {
   struct stat info{};
-  return isDirectory(path) && ::stat((path + "/" + kIndexName).c_str(), &info) == 0;
+  return isDirectory(path) && ::stat(inFolder(path, kIndexName).c_str(), &info) == 0;
 }
 
 Status removeLeftovers(const std::string &directory) {
@@ -215,7 +222,7 @@ Status removeLeftovers(const std::string &directory) {
   if (!names.ok())
     return names.status();
   for (const std::string &name : *names) {
-    std::string path = directory + "/" + name;
+    std::string path = inFolder(directory, name);
     Status status;
     if (isTemporary(name))
       status = removeFile(path);
@@ -247,10 +254,10 @@ Status removeOld(const std::string &directory, const std::string &saved, int kee
   // By when they were written: training that went back to an early step is newer than what it left behind.
   std::vector<std::tuple<int64_t, int64_t, int64_t, std::string>> old;
   for (const std::string &name : *names) {
-    std::string path = directory + "/" + name;
+    std::string path = inFolder(directory, name);
     struct stat info{};
     std::optional<int64_t> step = stepOfName(name);
-    if (step && name != saved && isComplete(path) && ::stat((path + "/" + kIndexName).c_str(), &info) == 0)
+    if (step && name != saved && isComplete(path) && ::stat(inFolder(path, kIndexName).c_str(), &info) == 0)
       old.emplace_back(info.st_mtim.tv_sec, info.st_mtim.tv_nsec, *step, path);
   }
   std::sort(old.rbegin(), old.rend());
@@ -261,10 +268,10 @@ Status removeOld(const std::string &directory, const std::string &saved, int kee
 }
 
 StatusOr<std::string> newestName(const std::string &directory) {
-  StatusOr<std::string> latest = readSmallFile(directory + "/" + kLatestName, 256);
+  StatusOr<std::string> latest = readSmallFile(inFolder(directory, kLatestName), 256);
   if (latest.ok()) {
     std::string name = latest->substr(0, latest->find('\n'));
-    if (stepOfName(name) && isComplete(directory + "/" + name))
+    if (stepOfName(name) && isComplete(inFolder(directory, name)))
       return name;
   }
   // A save that died before LATEST, or a directory that somebody removed.
@@ -274,7 +281,8 @@ StatusOr<std::string> newestName(const std::string &directory) {
   std::string newest;
   int64_t highest = -1;
   for (const std::string &name : *names)
-    if (std::optional<int64_t> step = stepOfName(name); step && *step > highest && isComplete(directory + "/" + name)) {
+    if (std::optional<int64_t> step = stepOfName(name);
+        step && *step > highest && isComplete(inFolder(directory, name))) {
       newest = name;
       highest = *step;
     }

@@ -11,6 +11,9 @@ namespace dlc::runtime {
 constexpr const char *kIndexName = "index.json";
 constexpr const char *kLatestName = "LATEST";
 
+/// The path of a name in a folder.
+std::string inFolder(std::string folder, std::string_view name);
+
 /// "step-00001200".
 std::string stepName(int64_t step);
 /// The step of a name that stepName makes.

@@ -85,6 +85,7 @@ CheckpointIndex::Tensor readTensor(ObjectReader &reader, Status &fault,
       tensor.pieces.push_back(
           {file->second, piece.string("key"), {readNumbers(piece, "start"), readNumbers(piece, "extent")}});
   });
+  boxes.reserve(tensor.pieces.size());
   for (const CheckpointIndex::Piece &piece : tensor.pieces)
     boxes.push_back(piece.box);
   if (fault.ok())

@@ -2,6 +2,7 @@
 
 #include "base/FileError.h"
 #include "base/SafetensorsImage.h"
+#include "checkpoint/Folder.h"
 #include "rendezvous/Digest.h"
 
 #include <algorithm>
@@ -66,7 +67,7 @@ PieceFile::PieceFile(std::string path, CheckpointIndex::File file, int descripto
     : path(std::move(path)), file(std::move(file)), descriptor(descriptor) {}
 
 StatusOr<std::unique_ptr<PieceFile>> PieceFile::open(const std::string &directory, const CheckpointIndex::File &file) {
-  std::string path = directory + "/" + file.name;
+  std::string path = inFolder(directory, file.name);
   std::unique_ptr<PieceFile> opened(
       new PieceFile(path, file, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)));
   struct stat info{};

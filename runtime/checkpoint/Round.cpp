@@ -84,8 +84,7 @@ StatusOr<std::string> Round::waitFor(const std::string &key, Deadline deadline, 
     if (!value.ok() && value.status().code() != StatusCode::LimitExceeded)
       return value;
     if (!value.ok())
-      return Status(StatusCode::PeerFailed, who + " did not come to " + what + " within " +
-                                                limitText(group.timeout));
+      return Status(StatusCode::PeerFailed, who + " did not come to " + what + " within " + limitText(group.timeout));
     std::string_view text = *value;
     int64_t theirs = takeNumber(text);
     if (theirs == number)
@@ -147,6 +146,10 @@ StatusOr<std::string> Round::meet(const StatusOr<std::string> &mine, const Decid
 Status Round::agree(const Status &mine) {
   StatusOr<std::string> text = mine.ok() ? StatusOr<std::string>(std::string()) : StatusOr<std::string>(mine);
   return meet(text, [](const std::vector<std::string> &) { return StatusOr<std::string>(std::string()); }).status();
+}
+
+Status agree(const CheckpointGroup &group, const std::string &what, const Status &mine) {
+  return Round(group, what).agree(mine);
 }
 
 } // namespace dlc::runtime

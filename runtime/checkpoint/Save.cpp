@@ -21,12 +21,6 @@ namespace {
 
 Status invalid(const std::string &message) { return {StatusCode::InvalidInput, message}; }
 
-std::string joinPath(std::string directory, const std::string &name) {
-  while (directory.size() > 1 && directory.ends_with('/'))
-    directory.pop_back();
-  return directory.empty() ? name : directory + "/" + name;
-}
-
 int64_t numberIn(const json &value, const char *key) {
   auto found = value.find(key);
   return found != value.end() && found->is_number_integer() ? found->get<int64_t>() : -1;
@@ -56,7 +50,7 @@ Save::Save(const CheckpointGroup &group, std::string directory, int64_t step, st
     fault = collect(sources, memory);
 }
 
-std::string Save::path() const { return joinPath(directory, stepName(step)); }
+std::string Save::path() const { return inFolder(directory, stepName(step)); }
 
 Status Save::check(std::span<const CheckpointSource> sources) const {
   if (step < 0 || !stepOfName(stepName(step)))
@@ -165,6 +159,7 @@ StatusOr<std::string> Save::begin(const std::vector<std::string> &texts) {
       return status;
   for (const CheckpointIndex::Tensor &tensor : index.tensors) {
     std::vector<Box> boxes;
+    boxes.reserve(tensor.pieces.size());
     for (const CheckpointIndex::Piece &piece : tensor.pieces)
       boxes.push_back(piece.box);
     if (Status status = checkCoverage(tensor.shape, std::move(boxes)); !status.ok())
@@ -196,7 +191,7 @@ StatusOr<std::string> Save::writePieces(int attempt) const {
     hash.add(chunk);
     bytes += std::ssize(chunk);
   }
-  if (Status status = replaceFile(path() + "/" + memberFileName(group.rank, attempt), chunks); !status.ok())
+  if (Status status = replaceFile(inFolder(path(), memberFileName(group.rank, attempt)), chunks); !status.ok())
     return status;
   return json({{"bytes", bytes}, {"sha256", hex(view(hash.finish()))}}).dump();
 }
@@ -206,8 +201,8 @@ StatusOr<std::string> Save::complete(const std::vector<std::string> &texts, int 
     json given = json::parse(texts[rank], nullptr, /*allow_exceptions=*/false);
     if (!given.is_object())
       return invalid("rank " + std::to_string(rank) + " says nothing of its file");
-    index.files.push_back({memberFileName(static_cast<int>(rank), attempt), numberIn(given, "bytes"),
-                           textIn(given, "sha256")});
+    index.files.push_back(
+        {memberFileName(static_cast<int>(rank), attempt), numberIn(given, "bytes"), textIn(given, "sha256")});
   }
   std::string text = index.toJson();
   if (std::ssize(text) > kLongestIndex)
@@ -215,9 +210,9 @@ StatusOr<std::string> Save::complete(const std::vector<std::string> &texts, int 
                                                  " bytes, got " + std::to_string(text.size()));
   std::string latest = stepName(step) + "\n";
   std::span<const std::byte> bytes = std::as_bytes(std::span(text)), name = std::as_bytes(std::span(latest));
-  Status status = replaceFile(path() + "/" + kIndexName, {{bytes}});
+  Status status = replaceFile(inFolder(path(), kIndexName), {{bytes}});
   if (status.ok())
-    status = replaceFile(joinPath(directory, kLatestName), {{name}});
+    status = replaceFile(inFolder(directory, kLatestName), {{name}});
   // What a checkpoint of the same step has left when this one replaced it.
   if (status.ok() && replaces)
     status = removeLeftovers(directory);

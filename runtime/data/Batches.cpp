@@ -22,6 +22,12 @@ std::vector<int64_t> shuffledOrder(int64_t size, uint64_t seed, uint64_t epoch) 
   return order;
 }
 
+RowRange memberRows(int64_t rows, int64_t member, int64_t members) {
+  int64_t block = rows / members + (rows % members != 0 ? 1 : 0);
+  int64_t begin = std::min(rows, member * block);
+  return {begin, begin + std::min(block, rows - begin)};
+}
+
 Batches::Batches(int64_t size, const BatchOptions &options) : options_(options), order_(static_cast<size_t>(size)) {
   startEpoch(0);
 }
@@ -65,6 +71,9 @@ Status Batches::restore(const BatchState &state) {
   if (state.size != size)
     return {StatusCode::InvalidInput, "expected the loader state of a data set of " + std::to_string(size) +
                                           " samples, found one of " + std::to_string(state.size)};
+  if (state.fingerprint != 0 && options_.fingerprint != 0 && state.fingerprint != options_.fingerprint)
+    return {StatusCode::InvalidInput, "expected the loader state of this data set, found one of another with as many "
+                                      "samples (their content differs)"};
   if (state.consumed < 0 || state.consumed > size)
     return {StatusCode::InvalidInput,
             "expected 0 to " + std::to_string(size) + " samples consumed, found " + std::to_string(state.consumed)};

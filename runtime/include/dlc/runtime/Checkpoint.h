@@ -58,7 +58,7 @@ struct CheckpointOptions {
 Status saveCheckpoint(const CheckpointGroup &group, const std::string &directory, int64_t step,
                       std::span<const CheckpointSource> tensors, const CheckpointOptions &options = {});
 
-/// Saves beside the program. One thread uses it.
+/// Saves beside the program. One thread uses it; until finish() its group does nothing else with checkpoints.
 class CheckpointWriter {
 public:
   CheckpointWriter(const CheckpointGroup &group, std::string directory);
@@ -80,6 +80,9 @@ private:
   std::thread thread;
   Status outcome;
 };
+
+/// Success if all members have it; else one failure for all. `what` they do, as messages say it.
+Status agree(const CheckpointGroup &group, const std::string &what, const Status &mine);
 
 struct CheckpointIndex;
 

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlc {
@@ -17,18 +19,37 @@ namespace dlc {
 std::vector<int64_t> shuffledOrder(int64_t size, uint64_t seed, uint64_t epoch);
 
 struct BatchOptions {
-  int64_t batchSize = 1;
+  int64_t batchSize = 1; ///< of the whole job
   bool shuffle = false;
   bool dropLast = false; ///< leave out an epoch's last batch where it is short
   uint64_t seed = 0;
+  uint64_t fingerprint = 0; ///< of the data set; 0: not known
 };
 
 /// Where a pass over a data set stands; all that resuming needs.
 struct BatchState {
   uint64_t seed = 0, epoch = 0;
-  int64_t consumed = 0; ///< samples of this epoch already given out
-  int64_t size = 0;     ///< samples of the data set
+  int64_t consumed = 0;     ///< samples of this epoch already given out
+  int64_t size = 0;         ///< samples of the data set
+  uint64_t fingerprint = 0; ///< of its content; 0: not known
+
+  /// For checkpoints.
+  std::string toJson() const;
+  static StatusOr<BatchState> parse(std::string_view json);
+  friend bool operator==(const BatchState &, const BatchState &) = default;
 };
+
+/// A number that says whether a data set is the same: of types, shapes and all elements of its arrays. Never 0.
+uint64_t fingerprintOf(std::span<const TensorView> arrays);
+
+/// Rows of a batch, [begin, end).
+struct RowRange {
+  int64_t begin = 0, end = 0;
+  int64_t size() const { return end - begin; }
+};
+
+/// The rows that a member has of a batch of `rows`: blocks of ceil(rows / members), the last ones short or empty.
+RowRange memberRows(int64_t rows, int64_t member, int64_t members);
 
 /// Cuts each epoch's order into batches; the last one is short unless dropped.
 class Batches {
@@ -43,9 +64,12 @@ public:
   void startEpoch(uint64_t epoch);
 
   int64_t batchesPerEpoch() const;
-  BatchState state() const { return {options_.seed, epoch_, consumed_, static_cast<int64_t>(order_.size())}; }
+  BatchState state() const {
+    return {options_.seed, epoch_, consumed_, static_cast<int64_t>(order_.size()), options_.fingerprint};
+  }
 
-  /// Continues where `state` was taken, also with another batch size; refuses the state of another data set size.
+  /// Continues where `state` was taken, also with another batch size or number of members, which all see the same
+  /// batches. Refuses the state of another data set: of another size, or another fingerprint where both have one.
   Status restore(const BatchState &state);
 
 private:
