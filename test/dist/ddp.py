@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """examples/ddp on one rank and on two: the same batches, so the same losses within rounding."""
+import os
 import re
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import tempfile
 
 
 def run(program, ranks, folder):
-    done = subprocess.run([program, str(ranks), "4"], cwd=folder, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([os.path.abspath(program), str(ranks), "4"], cwd=folder, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         sys.exit(f"{ranks} ranks: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     lines = re.findall(r"^epoch \d+  loss (\S+)  test accuracy (\S+)$", done.stdout, re.MULTILINE)
