@@ -2,6 +2,8 @@
 
 #include "dlc/runtime/Store.h"
 
+#include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -27,12 +29,18 @@ public:
   Status setWhenLost(std::string_view key, std::string_view value) override { return store_->setWhenLost(key, value); }
 
 private:
+  /// A store that is slow to answer is asked again: whether it is lost, or silent for too long, is the monitor's to
+  /// say.
   template <typename Wait>
   StatusOr<std::string> wait(Deadline deadline, Wait wait) {
     while (true) {
-      Deadline end = std::min(deadline, std::chrono::steady_clock::now() + std::chrono::milliseconds(200));
+      Deadline begin = std::chrono::steady_clock::now();
+      Deadline end = std::min(deadline, begin + std::chrono::milliseconds(200));
       StatusOr<std::string> value = wait(end);
-      if (value.ok() || end == deadline || value.status().code() != StatusCode::LimitExceeded)
+      Deadline now = std::chrono::steady_clock::now();
+      bool silent = value.status().code() == StatusCode::PeerFailed && now > end + std::chrono::milliseconds(500);
+      bool again = (silent || value.status().code() == StatusCode::LimitExceeded) && end < deadline && now < deadline;
+      if (!again)
         return value;
       if (Status failure = failure_(); !failure.ok())
         return failure;

@@ -32,14 +32,17 @@ FAULTS = {
 }
 # A store in files needs no connection that could be closed.
 NOT_WITH_FILES = ["close"]
+# The collective that they wait in, with its source line, belongs to it (DIST-13; early: DIST-01).
+WHERE = "(model.cpp:"
 MUST_SAY = {
-    "stop": "stopped responding",
-    "slow": "is slow or stuck",
-    "early": "left early",
-    "kill": "ended without leaving",
-    "exit": "ended without leaving",
-    "diverge": "logits",
-    "broken": "failed: model.cpp:30",
+    "stop": ["stopped responding", WHERE],
+    "slow": ["is slow or stuck", WHERE],
+    "early": ["left early", WHERE],
+    "kill": [WHERE],
+    "exit": [WHERE],
+    "close": [WHERE],
+    "diverge": ["logits", WHERE],
+    "broken": ["failed: model.cpp:30"],
 }
 
 
@@ -87,7 +90,7 @@ def run_once(program, fault, store, limit, slack, guilty):
                 continue
             if got != code:
                 problems.append(f"rank {rank} ended with {got}, expected {code}")
-            for part in (says.format(rank=guilty), MUST_SAY.get(fault, "")):
+            for part in [says.format(rank=guilty)] + MUST_SAY.get(fault, []):
                 if part not in text:
                     problems.append(f"rank {rank} does not say '{part}'")
         if max(waits) > limit + slack:
