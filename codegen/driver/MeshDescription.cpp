@@ -98,8 +98,9 @@ void describeMesh(ModuleOp module, Manifest &manifest) {
   dl::MeshOp mesh = dl::MeshOp::find(module);
   if (!mesh)
     return;
-  for (auto [axis, size] : llvm::zip(mesh.getAxisNames(), mesh.getAxisSizes()))
-    manifest.mesh.axes.push_back({cast<StringAttr>(axis).str(), size});
+  for (auto [index, axis] : llvm::enumerate(mesh.getAxisNames()))
+    manifest.mesh.axes.push_back({cast<StringAttr>(axis).str(), mesh.getAxisSizes()[index],
+                                  mesh.getAxisLeaves().empty() ? 0 : mesh.getAxisLeaves()[index]});
   for (auto collective : module.getOps<rt::CollectiveOp>())
     manifest.collectives.push_back(collectiveInfo(collective, manifest.sites));
   llvm::StringMap<CollectiveInfo *> byName;

@@ -122,6 +122,7 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   pipeline.memoryLimit = options.memoryLimit;
   pipeline.shareKernels = options.shareKernels;
   pipeline.mesh = options.mesh;
+  pipeline.leaves = options.leaves;
   pipeline.dataParallel = options.dataParallel;
   pipeline.bucketBytes = options.bucketBytes;
   pipeline.linkSeconds = options.linkSeconds;

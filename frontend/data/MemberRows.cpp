@@ -6,9 +6,9 @@ namespace dlc::detail {
 
 std::pair<Tensor, Tensor> gatherBatch(const DataSource &source, std::span<const int64_t> rows, bool split) {
   const record::Job *job = record::job();
-  if (!split || !job || !job->splitsBatches || job->members == 1 || rows.empty())
+  if (!split || !job || !job->splitsBatches || !job->dealt().split() || rows.empty())
     return source.gather(rows);
-  trace::LayoutRef layout = trace::blocksOf(0, static_cast<int64_t>(rows.size()), job->members);
+  trace::LayoutRef layout = trace::blocksOf(0, static_cast<int64_t>(rows.size()), job->dealt());
   std::vector<int64_t> own; // a block a member; behind its own rows the last of them, which nobody reads
   for (int local = 0; local < job->localMembers; ++local) {
     size_t member = job->member(local);

@@ -4,6 +4,7 @@
 #include "record/Fault.h"
 #include "record/Recording.h"
 
+#include <charconv>
 #include <cstdlib>
 
 namespace dlc {
@@ -45,6 +46,26 @@ runtime::JobOptions jobOptions(const distributed::InitOptions &options, Where wh
   return {.devices = devices.take(), .engine = options.engine};
 }
 
+/// The number of "data:8"; 0 where nobody asks for an order.
+int64_t leavesOf(const distributed::InitOptions &options, int64_t members, Where where) {
+  const char *wanted = std::getenv("DLC_INVARIANT");
+  std::string text = !options.invariant.empty() ? options.invariant : wanted ? wanted : "";
+  if (text.empty())
+    return 0;
+  std::string prefix = std::string(trace::kDataAxis) + ":";
+  int64_t leaves = 0;
+  const char *end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data() + std::min(prefix.size(), text.size()), end, leaves);
+  if (!text.starts_with(prefix) || error != std::errc() || rest != end || leaves < 1 || leaves & (leaves - 1))
+    fail(ErrorKind::Value, "init: invariant: expected data:8, or another power of two, got '" + text + "'", where);
+  if (leaves % members)
+    fail(ErrorKind::Value,
+         "init: invariant: expected a number of members that divides " + std::to_string(leaves) + ", got " +
+             std::to_string(members),
+         where);
+  return leaves;
+}
+
 void leaveAtExit() {
   if (membership().active)
     (void)membership().runtime->leave(); // nobody is left to hear of it
@@ -79,17 +100,21 @@ void init(InitOptions options, Where where) {
     if (place->isUsed())
       fail(ErrorKind::Distributed,
            "init: something has been computed on " + place->name() + " already; call init() before", where);
-  auto joined = runtime::Job::join(contractOf(options, where), jobOptions(options, where));
+  runtime::Contract contract = contractOf(options, where);
+  runtime::JobOptions job = jobOptions(options, where);
+  int64_t leaves = leavesOf(options, contract.worldSize * std::ssize(job.devices), where);
+  auto joined = runtime::Job::join(contract, job);
   check(joined.status(), where);
   self.runtime = joined.take();
-  runtime::Job &job = *self.runtime;
-  self.known = {.rank = job.rank(),
-                .worldSize = job.worldSize(),
-                .localRank = job.contract().localRank,
-                .members = job.members(),
-                .firstMember = job.firstMember(),
-                .localMembers = job.localMembers(),
-                .runtime = &job};
+  runtime::Job &own = *self.runtime;
+  self.known = {.rank = own.rank(),
+                .worldSize = own.worldSize(),
+                .localRank = own.contract().localRank,
+                .members = own.members(),
+                .firstMember = own.firstMember(),
+                .localMembers = own.localMembers(),
+                .leaves = leaves,
+                .runtime = &own};
   self.active = true;
   static const int registered = std::atexit(leaveAtExit);
   (void)registered;

@@ -173,9 +173,9 @@ Tensor shard(const Tensor &tensor, Where where) {
   trace::TypeRef type = record::implOf(tensor, where).type;
   if (type->shape.empty())
     fail(ErrorKind::Type, "shard: expected rows, got a tensor of rank 0", where);
-  if (job.members == 1 || is_split(tensor, where))
+  if (!job.dealt().split() || is_split(tensor, where))
     return tensor;
-  LayoutRef layout = trace::blocksOf(0, type->shape[0], job.members);
+  LayoutRef layout = trace::blocksOf(0, type->shape[0], job.dealt());
   record::HostBytes bytes = record::readOnHost(tensor, where);
   int64_t row = type->shape[0] ? type->bytes / type->shape[0] : 0;
   const char *own = static_cast<const char *>(bytes.data) + layout->borders[static_cast<size_t>(job.firstMember)] * row;

@@ -56,7 +56,7 @@ public:
            where);
     trace::Program program = entry->program;
     program.layouts.clear(); // of one device; `dlc compile --mesh` makes one for several
-    program.members = 1;
+    program.members = {};
     program.name = entryName;
     nameValues(program, *entry, function.options);
     for (size_t i = 0; i < program.variables.size(); ++i)

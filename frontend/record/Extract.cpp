@@ -213,7 +213,7 @@ static void spread(trace::Program &program, const Extracted &graph) {
     program.job = now->runtime;
   if (std::none_of(graph.inputs.begin(), graph.inputs.end(), [](const ValueRef &input) { return input->layout; }))
     return;
-  program.members = job()->members;
+  program.members = job()->dealt();
   program.layouts.resize(program.inputs.size());
   for (size_t i = 0; i < graph.inputs.size(); ++i)
     program.layouts[i] = graph.inputs[i]->layout;
@@ -315,7 +315,7 @@ std::shared_ptr<const Compiled> compiledFor(const Extracted &graph, const std::s
   trace::Program program = toProgram(graph, asRuntime, name);
   auto runnable = trace::compile(program, graph.place->session());
   check(runnable.status(), line);
-  if (program.members > 1)
+  if (program.members.count > 1)
     agreeOnState(graph.variables, line);
   entry.variables = graph.variables;
   entry.variants.push_back(

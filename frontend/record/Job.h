@@ -16,10 +16,14 @@ namespace dlc::record {
 struct Job {
   int rank = 0, worldSize = 1, localRank = 0;
   int members = 1, firstMember = 0, localMembers = 1;
+  /// In which sums over rows are taken, 0: in any order.
+  int64_t leaves = 0;
   /// Set by DataParallel: the rows of a batch are dealt out to the members.
   bool splitsBatches = false;
   runtime::Job *runtime = nullptr;
 
+  /// How rows are dealt out.
+  trace::Members dealt() const { return {members, leaves}; }
   /// Number of one of this process's members.
   size_t member(int local) const { return static_cast<size_t>(firstMember) + static_cast<size_t>(local); }
 };

@@ -52,12 +52,14 @@ void Builder::addMesh(const Program &program) {
   OperationState state(builder.getUnknownLoc(), "dl.mesh");
   state.addAttribute("sym_name", builder.getStringAttr("mesh"));
   state.addAttribute("axis_names", builder.getStrArrayAttr({kDataAxis}));
-  state.addAttribute("axis_sizes", builder.getDenseI64ArrayAttr({program.members}));
+  state.addAttribute("axis_sizes", builder.getDenseI64ArrayAttr({program.members.count}));
+  if (program.members.leaves)
+    state.addAttribute("axis_leaves", builder.getDenseI64ArrayAttr({program.members.leaves}));
   builder.create(state);
 }
 
 /// "#dl.sharding<[data(0, 3, 4), _]>"; without borders where they are those of equal blocks.
-std::string shardingText(TypeRef type, LayoutRef layout, int64_t members) {
+std::string shardingText(TypeRef type, LayoutRef layout, Members members) {
   std::string text = "#dl.sharding<[";
   for (size_t dim = 0; dim < type->shape.size(); ++dim) {
     text += dim ? ", " : "";

@@ -21,12 +21,13 @@ LayoutRef internLayout(int64_t dim, std::span<const int64_t> borders) {
   return &found->second;
 }
 
-LayoutRef blocksOf(int64_t dim, int64_t rows, int64_t members) {
-  if (members == 1)
+LayoutRef blocksOf(int64_t dim, int64_t rows, Members members) {
+  if (!members.split())
     return nullptr;
-  int64_t block = (rows + members - 1) / members;
+  int64_t leaves = std::max(members.leaves, members.count); // without an order of sums a member is one leaf
+  int64_t block = leaves / members.count * ((rows + leaves - 1) / leaves);
   std::vector<int64_t> borders{0};
-  for (int64_t member = 1; member <= members; ++member)
+  for (int64_t member = 1; member <= members.count; ++member)
     borders.push_back(std::min(member * block, rows));
   return internLayout(dim, borders);
 }

@@ -21,8 +21,18 @@ using LayoutRef = const Layout *;
 inline constexpr const char *kDataAxis = "data";
 
 LayoutRef internLayout(int64_t dim, std::span<const int64_t> borders);
-/// Blocks of ceil(rows / members) rows, the last ones shorter or empty. Null for one member.
-LayoutRef blocksOf(int64_t dim, int64_t rows, int64_t members);
+/// The members of a job. With leaves, a power of two that their number divides, sums over rows are taken in that many
+/// parts and added as a binary tree: they have the same bits for every such number.
+struct Members {
+  int64_t count = 1, leaves = 0;
+
+  /// Whether rows are dealt out at all.
+  bool split() const { return count > 1 || leaves > 0; }
+};
+
+/// Blocks of ceil(rows / members) rows, with leaves of whole leaves of ceil(rows / leaves); the last ones shorter or
+/// empty. Null where rows are not dealt out.
+LayoutRef blocksOf(int64_t dim, int64_t rows, Members members);
 /// Bytes that one member has of a tensor of the type.
 int64_t memberBytes(TypeRef type, LayoutRef layout);
 

@@ -56,7 +56,7 @@ struct Program {
   /// How each input lies on the members of the job; empty: the program knows of no others.
   std::vector<LayoutRef> layouts;
   /// Of the job, where layouts are given.
-  int64_t members = 1;
+  Members members = {};
   /// Set where this process has several members: each of them runs the program.
   runtime::Job *job = nullptr;
   std::vector<std::string> inputNames;

@@ -9,28 +9,38 @@ using namespace mlir;
 using namespace dlc::dl;
 
 // [ "data" = 4, "model" = 2 ]
-static ParseResult parseMeshAxes(OpAsmParser &parser, ArrayAttr &names, DenseI64ArrayAttr &sizes) {
+static ParseResult parseMeshAxes(OpAsmParser &parser, ArrayAttr &names, DenseI64ArrayAttr &sizes,
+                                 DenseI64ArrayAttr &leaves) {
   SmallVector<Attribute> list;
-  SmallVector<int64_t> extents;
+  SmallVector<int64_t> extents, parts;
+  bool any = false;
   auto parseAxis = [&]() -> ParseResult {
     std::string name;
     if (parser.parseString(&name) || parser.parseEqual() || parser.parseInteger(extents.emplace_back()))
       return failure();
     list.push_back(parser.getBuilder().getStringAttr(name));
-    return success();
+    parts.push_back(0);
+    if (failed(parser.parseOptionalKeyword("of")))
+      return success();
+    any = true;
+    return parser.parseInteger(parts.back());
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis))
     return failure();
   names = parser.getBuilder().getArrayAttr(list);
   sizes = parser.getBuilder().getDenseI64ArrayAttr(extents);
+  leaves = parser.getBuilder().getDenseI64ArrayAttr(any ? ArrayRef<int64_t>(parts) : ArrayRef<int64_t>());
   return success();
 }
 
-static void printMeshAxes(OpAsmPrinter &p, Operation *, ArrayAttr names, DenseI64ArrayAttr sizes) {
+static void printMeshAxes(OpAsmPrinter &p, Operation *, ArrayAttr names, DenseI64ArrayAttr sizes,
+                          DenseI64ArrayAttr leaves) {
   p << "[";
-  llvm::interleaveComma(llvm::zip(names, sizes.asArrayRef()), p, [&](auto axis) {
-    auto [name, size] = axis;
-    p << name << " = " << size;
+  llvm::interleaveComma(llvm::enumerate(names), p, [&](auto axis) {
+    int64_t size = sizes[axis.index()];
+    p << axis.value() << " = " << size;
+    if (!leaves.empty() && leaves[axis.index()])
+      p << " of " << leaves[axis.index()];
   });
   p << "]";
 }
@@ -87,6 +97,12 @@ LogicalResult MeshOp::verify() {
              << kMostMembers << " members, got " << name << " = " << size;
     members *= size;
   }
+  if (!getAxisLeaves().empty() && getAxisLeaves().size() != sizes.size())
+    return emitOpError("expects leaves for each axis, got ") << getAxisLeaves().size() << " of " << sizes.size();
+  for (auto [name, size, leaves] : llvm::zip(getAxisNames(), sizes, getAxisLeaves()))
+    if (leaves && (leaves < 0 || !llvm::isPowerOf2_64(leaves) || leaves % size))
+      return emitOpError("expects leaves to be a power of two that the members divide, got ")
+             << name << " = " << size << " of " << leaves;
   for (auto other : (*this)->getParentOfType<ModuleOp>().getOps<MeshOp>())
     if (other != *this)
       return emitOpError("expects to be the only mesh of the module, got also @") << other.getSymName();
@@ -122,6 +138,21 @@ int64_t MeshOp::size(ArrayRef<StringAttr> axes) {
   return product;
 }
 
+int64_t MeshOp::leavesOfMember(ArrayRef<StringAttr> axes) {
+  int64_t product = 1;
+  for (auto [name, size, leaves] : llvm::zip(getAxisNames(), getAxisSizes(), getAxisLeaves()))
+    if (leaves && llvm::is_contained(axes, name))
+      product *= leaves / size;
+  return product;
+}
+
+bool MeshOp::isOrdered(ArrayRef<StringAttr> axes) {
+  return llvm::any_of(llvm::zip(getAxisNames(), getAxisLeaves()), [&](auto axis) {
+    auto [name, leaves] = axis;
+    return leaves && llvm::is_contained(axes, name);
+  });
+}
+
 /// How far apart in number two members are that are neighbours along the axis.
 static int64_t strideOf(MeshOp mesh, StringAttr axis) {
   SmallVector<StringAttr> names = namesOf(mesh.getAxisNames());
@@ -151,10 +182,19 @@ SmallVector<int64_t> MeshOp::group(int64_t member, ArrayRef<StringAttr> axes) {
   return members;
 }
 
+int64_t MeshOp::leafExtent(DimShardingAttr sharding, int64_t extent) {
+  if (!isOrdered(sharding.getAxes()) || !sharding.getBorders().empty())
+    return 0;
+  int64_t leaves = size(sharding.getAxes()) * leavesOfMember(sharding.getAxes());
+  return sharding.getLeaf() ? sharding.getLeaf() : int64_t(llvm::divideCeil(uint64_t(extent), uint64_t(leaves)));
+}
+
 SmallVector<int64_t> MeshOp::borders(DimShardingAttr sharding, int64_t extent) {
   if (!sharding.getBorders().empty())
     return SmallVector<int64_t>(sharding.getBorders());
-  int64_t parts = size(sharding.getAxes()), block = llvm::divideCeil(extent, parts);
+  int64_t parts = size(sharding.getAxes());
+  int64_t block = isOrdered(sharding.getAxes()) ? leavesOfMember(sharding.getAxes()) * leafExtent(sharding, extent)
+                                                : int64_t(llvm::divideCeil(uint64_t(extent), uint64_t(parts)));
   SmallVector<int64_t> borders;
   for (int64_t i = 0; i <= parts; ++i)
     borders.push_back(std::min(i * block, extent));

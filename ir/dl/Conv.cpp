@@ -172,6 +172,11 @@ ShardingRule ConvWeightGradOp::getShardingRule() {
   return rule;
 }
 
+void ConvWeightGradOp::partitionLocal(PartitionBuilder &b) {
+  if (LeafSplit leaves = b.getLeaves(0, 0)) // the batch is never part of a longer dim: leaves share it evenly
+    setLeaves(uint64_t(leaves.count));
+}
+
 bool ConvOp::acceptsEpilogue() { return true; }
 bool ConvInputGradOp::acceptsEpilogue() { return true; }
 bool ConvWeightGradOp::acceptsEpilogue() { return false; }

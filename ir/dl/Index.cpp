@@ -1,11 +1,13 @@
 #include "dlc/ir/Index.h"
 
 #include "Axes.h"
+#include "Leaves.h"
 #include "dlc/ir/Constant.h"
 #include "dlc/ir/DlAttrs.h"
 #include "dlc/ir/Elementwise.h"
 #include "dlc/ir/Shape.h"
 #include "dlc/ir/TensorBuilder.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace dlc::dl;
@@ -221,6 +223,36 @@ void ScatterOp::partitionLocal(PartitionBuilder &b) {
   for (int64_t dim = getBatchDims(); dim < getIndices().getType().getRank(); ++dim)
     if (b.getOperandSharding(1).isSplit(dim))
       getXMutable().assign(b.onFirstMember(getX(), 1, dim));
+  if (LeafSplit leaves = getBatchDims() == 0 && getAxis() == 0 ? b.getLeaves(1, 0) : LeafSplit())
+    addInLeaves(b, leaves);
+}
+
+/// Leaves become a batch dim; what was there before counts in the first.
+void ScatterOp::addInLeaves(PartitionBuilder &b, LeafSplit leaves) {
+  OpBuilder before(*this);
+  Type element = getElementTypeOrSelf(getType());
+  auto scalar = RankedTensorType::get({}, element);
+  SmallVector<int64_t> shape(getType().getShape());
+  shape.insert(shape.begin(), 1);
+  RankedTensorType one = getType().clone(shape);
+  shape.front() = leaves.count;
+  RankedTensorType all = getType().clone(shape);
+  Value zero = ConstantOp::create(before, getLoc(), cast<ElementsAttr>(before.getZeroAttr(scalar)));
+  if (matchPattern(getX(), m_AnyZeroFloat())) {
+    getXMutable().assign(BroadcastOp::create(before, getLoc(), all, zero, ArrayRef<int64_t>{}));
+  } else {
+    SmallVector<int64_t> none(all.getRank(), 0), behind(none);
+    behind.front() = leaves.count - 1;
+    Value first = before.createOrFold<ReshapeOp>(getLoc(), one, getX());
+    getXMutable().assign(PadOp::create(before, getLoc(), first, zero, none, behind, none));
+  }
+  TypedAttr nowhere = getNeutral(1, ReduceKind::Sum), nothing = cast<TypedAttr>(before.getZeroAttr(element));
+  getIndicesMutable().assign(cutIntoLeaves(before, getIndices(), 0, leaves, nowhere));
+  getUpdatesMutable().assign(cutIntoLeaves(before, getUpdates(), 0, leaves, nothing));
+  setBatchDims(1);
+  setAxis(1);
+  getY().setType(all);
+  b.replaceResult(cast<OpResult>(getY()), addLeaves(b.getBuilder(), getY(), 0));
 }
 
 static int64_t product(ArrayRef<int64_t> extents) {

@@ -1,6 +1,7 @@
 #include "dlc/ir/MatMul.h"
 
 #include "Axes.h"
+#include "Leaves.h"
 #include "dlc/ir/ContractionDims.h"
 #include "dlc/ir/DlAttrs.h"
 #include "dlc/ir/Shape.h"
@@ -137,6 +138,28 @@ ShardingRule DotGeneralOp::getShardingRule() {
   for (auto [l, r] : llvm::zip(getLhsContract(), getRhsContract()))
     a[l] = b[r] = {rule.addReduce(lhs.getDimSize(l), ReduceKind::Sum)};
   return rule;
+}
+
+/// The dim that members share comes first, its leaves in their order.
+void DotGeneralOp::partitionLocal(PartitionBuilder &b) {
+  SmallVector<int64_t> lhs(getLhsContract()), rhs(getRhsContract());
+  for (size_t i = 0; i < lhs.size(); ++i) {
+    LeafSplit leaves = b.getLeaves(0, lhs[i]);
+    if (!leaves)
+      continue;
+    OpBuilder before(*this);
+    auto zero = cast<TypedAttr>(before.getZeroAttr(getType().getElementType()));
+    if (int64_t(llvm::divideCeil(uint64_t(typeOf(getA()).getDimSize(lhs[i])), uint64_t(leaves.count))) !=
+        leaves.extent) {
+      getAMutable().assign(fillLeaves(before, getA(), lhs[i], leaves, zero));
+      getBMutable().assign(fillLeaves(before, getB(), rhs[i], leaves, zero));
+    }
+    std::rotate(lhs.begin(), lhs.begin() + i, lhs.begin() + i + 1);
+    std::rotate(rhs.begin(), rhs.begin() + i, rhs.begin() + i + 1);
+    setLhsContract(lhs);
+    setRhsContract(rhs);
+    setLeaves(uint64_t(leaves.count));
+  }
 }
 
 static SmallVector<int64_t> stridesOf(RankedTensorType type) {

@@ -33,6 +33,8 @@ LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   for (DimShardingAttr dim : dims) {
     if (failed(each(dim.getAxes())))
       return failure();
+    if (dim.getLeaf() < 0)
+      return emitError() << "expects leaves of one or more indices, got " << dim.getLeaf();
     ArrayRef<int64_t> borders = dim.getBorders();
     if (!borders.empty() && (borders.front() != 0 || !llvm::is_sorted(borders) || dim.getAxes().empty()))
       return emitError() << "expects borders of a split dim that begin with 0 and ascend, got " << borders;
@@ -50,10 +52,11 @@ static ParseResult parseAxis(AsmParser &parser, SmallVectorImpl<StringAttr> &axe
   return success();
 }
 
-// `_`, `data * model` or `data(0, 3, 4)`
+// `_`, `data * model`, `data(0, 3, 4)` or `data by 32`
 static ParseResult parseDim(AsmParser &parser, SmallVectorImpl<DimShardingAttr> &dims) {
   SmallVector<StringAttr> axes;
   SmallVector<int64_t> borders;
+  int64_t leaf = 0;
   if (failed(parser.parseOptionalKeyword("_"))) {
     do
       if (parseAxis(parser, axes))
@@ -62,8 +65,10 @@ static ParseResult parseDim(AsmParser &parser, SmallVectorImpl<DimShardingAttr> 
     if (parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalParen,
                                        [&] { return parser.parseInteger(borders.emplace_back()); }))
       return failure();
+    if (succeeded(parser.parseOptionalKeyword("by")) && parser.parseInteger(leaf))
+      return failure();
   }
-  dims.push_back(DimShardingAttr::get(parser.getContext(), axes, borders));
+  dims.push_back(DimShardingAttr::get(parser.getContext(), axes, borders, leaf));
   return success();
 }
 
@@ -113,6 +118,8 @@ void ShardingAttr::print(AsmPrinter &printer) const {
       llvm::interleaveComma(dim.getBorders(), printer);
       printer << ")";
     }
+    if (dim.getLeaf())
+      printer << " by " << dim.getLeaf();
   });
   printer << "]";
   if (getPartial()) {

@@ -8,18 +8,21 @@ using namespace dlc::passes;
 
 dl::DimShardingAttr dlc::passes::canonical(dl::DimShardingAttr split, int64_t extent, dl::MeshOp mesh) {
   MLIRContext *context = split.getContext();
-  if (split.getAxes().empty() || mesh.size(split.getAxes()) == 1)
+  if (split.getAxes().empty() || !mesh.isSplit(split.getAxes()))
     return dl::DimShardingAttr::get(context, {}, {});
-  auto blocks = dl::DimShardingAttr::get(context, split.getAxes(), {});
+  auto even = dl::DimShardingAttr::get(context, split.getAxes(), {});
+  auto blocks = split.getLeaf() == mesh.leafExtent(even, extent)
+                    ? even
+                    : dl::DimShardingAttr::get(context, split.getAxes(), {}, split.getLeaf());
   if (split.getBorders().empty() || mesh.borders(blocks, extent) == split.getBorders())
     return blocks;
-  return split;
+  return dl::DimShardingAttr::get(context, split.getAxes(), split.getBorders());
 }
 
 dl::ShardingAttr dlc::passes::canonical(dl::ShardingAttr sharding, ArrayRef<int64_t> shape, dl::MeshOp mesh) {
   for (auto [dim, extent] : llvm::enumerate(shape))
     sharding = sharding.withDim(dim, canonical(sharding.getDims()[dim], extent, mesh));
-  if (dl::PartialAttr partial = sharding.getPartial(); partial && mesh.size(partial.getAxes()) == 1)
+  if (dl::PartialAttr partial = sharding.getPartial(); partial && !mesh.isSplit(partial.getAxes()))
     sharding = sharding.withPartial({});
   return sharding;
 }
@@ -76,14 +79,16 @@ bool OpSplits::adoptDim(const dl::DimFactors &factors, dl::DimShardingAttr split
         llvm::any_of(other.getAxes(), [&](StringAttr axis) { return llvm::is_contained(split.getAxes(), axis); }))
       return false;
   SmallVector<int64_t> borders = mesh.borders(split, extent);
-  int64_t minor = minorExtent(factors);
+  int64_t minor = minorExtent(factors), leaf = mesh.leafExtent(split, extent);
+  if (leaf % minor)
+    return false;
   for (int64_t &border : borders) {
     if (border % minor)
       return false;
     border /= minor;
   }
-  splits[factors.front()] =
-      canonical(dl::DimShardingAttr::get(op->getContext(), split.getAxes(), borders), factor.extent, mesh);
+  splits[factors.front()] = canonical(
+      dl::DimShardingAttr::get(op->getContext(), split.getAxes(), borders, leaf / minor), factor.extent, mesh);
   return true;
 }
 
@@ -93,10 +98,12 @@ dl::ShardingAttr OpSplits::shardingOf(const Dims &dims, Type type) const {
     if (factors.empty() || !splits[factors.front()])
       continue;
     dl::DimShardingAttr split = splits[factors.front()];
-    SmallVector<int64_t> borders = mesh.borders(split, rule.factors[factors.front()].extent);
+    int64_t extent = rule.factors[factors.front()].extent, minor = minorExtent(factors);
+    SmallVector<int64_t> borders = mesh.borders(split, extent);
     for (int64_t &border : borders)
-      border *= minorExtent(factors);
-    split = dl::DimShardingAttr::get(op->getContext(), split.getAxes(), borders);
+      border *= minor;
+    split =
+        dl::DimShardingAttr::get(op->getContext(), split.getAxes(), borders, mesh.leafExtent(split, extent) * minor);
     sharding = sharding.withDim(dim, canonical(split, cast<RankedTensorType>(type).getDimSize(dim), mesh));
   }
   return sharding;

@@ -34,9 +34,9 @@ using Shardings = DenseMap<Value, dl::ShardingAttr>;
 /// What an op asks for when it becomes local.
 class OpPartition : public dl::PartitionBuilder {
 public:
-  OpPartition(Operation *op, LocalBuilder &local, ArrayRef<dl::ShardingAttr> operands,
+  OpPartition(Operation *op, LocalBuilder &local, ArrayRef<dl::ShardingAttr> operands, ArrayRef<Type> operandGlobals,
               ArrayRef<dl::ShardingAttr> results, ArrayRef<Type> globals)
-      : op(op), local(local), operands(operands), results(results), globals(globals) {}
+      : op(op), local(local), operands(operands), operandGlobals(operandGlobals), results(results), globals(globals) {}
 
   OpBuilder &getBuilder() override {
     local.setInsertionPointAfter(op);
@@ -44,6 +44,19 @@ public:
   }
   dl::ShardingAttr getOperandSharding(unsigned operand) override { return operands[operand]; }
   dl::ShardingAttr getResultSharding(unsigned result) override { return results[result]; }
+
+  dl::LeafSplit getLeaves(unsigned operand, int64_t dim) override {
+    dl::DimShardingAttr split = operands[operand].getDims()[dim];
+    dl::MeshOp mesh = local.getMesh();
+    if (!mesh.isOrdered(split.getAxes()))
+      return {};
+    int64_t leaf = mesh.leafExtent(split, cast<RankedTensorType>(operandGlobals[operand]).getDimSize(dim));
+    if (leaf)
+      return {mesh.leavesOfMember(split.getAxes()), leaf};
+    op->emitRemark() << "'" << op->getName()
+                     << "' adds up parts of given sizes; its result depends on the number of members";
+    return {};
+  }
 
   Value getStart(unsigned result, int64_t dim) override {
     return local.start(results[result].getDims()[dim], cast<RankedTensorType>(globals[result]).getDimSize(dim));
@@ -74,7 +87,9 @@ public:
 private:
   Operation *op;
   LocalBuilder &local;
-  ArrayRef<dl::ShardingAttr> operands, results;
+  ArrayRef<dl::ShardingAttr> operands;
+  ArrayRef<Type> operandGlobals;
+  ArrayRef<dl::ShardingAttr> results;
   ArrayRef<Type> globals;
   SmallVector<std::pair<Value, unsigned>> replaced;
 };
@@ -153,10 +168,12 @@ private:
     auto given = op->getAttrOfType<ArrayAttr>(resultShardings);
     op->removeAttr(resultShardings);
     SmallVector<dl::ShardingAttr> operands, results;
-    SmallVector<Type> globalTypes(op->getResultTypes());
+    SmallVector<Type> globalTypes(op->getResultTypes()), operandGlobals;
     bool replicated = !given;
     for (Value operand : op->getOperands()) {
       operands.push_back(shardingOf(operand));
+      Type global = globals.lookup(operand);
+      operandGlobals.push_back(global ? global : operand.getType());
       replicated &= operands.back().isReplicated();
     }
     for (OpResult result : op->getResults())
@@ -169,7 +186,7 @@ private:
     auto shardable = dyn_cast<dl::ShardableOpInterface>(op);
     if (!shardable)
       return;
-    OpPartition partition(op, local, operands, results, globalTypes);
+    OpPartition partition(op, local, operands, operandGlobals, results, globalTypes);
     shardable.partitionLocal(partition);
     for (auto [value, result] : partition.getReplaced()) {
       shardings[value] = results[result];

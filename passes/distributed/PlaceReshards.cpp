@@ -75,13 +75,18 @@ private:
     if (!shardable || op->getNumOperands() == 0)
       return {};
     dl::PartialAttr partial = kept(op->getOperand(0));
-    if (partial && splitsAlong(op, partial))
+    if (partial && (splitsAlong(op, partial) || !keepsOrder(op, partial)))
       return {};
     for (OpOperand &operand : op->getOpOperands())
       if (!partial || kept(operand.get()) != partial ||
           !shardable.passesPartial(operand.getOperandNumber(), partial.getKind()))
         return {};
     return partial;
+  }
+
+  /// Where sums have an order of their own, only what moves elements commutes with them.
+  static bool keepsOrder(Operation *op, dl::PartialAttr partial) {
+    return isa<dl::IndexMapOpInterface>(op) || !dl::MeshOp::find(op).isOrdered(partial.getAxes());
   }
 
   /// An axis is for one thing: what the op takes in parts is no sum along it.

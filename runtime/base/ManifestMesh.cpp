@@ -142,6 +142,8 @@ Status checkAxes(const MeshInfo &mesh) {
     members *= axis.size;
     if (axis.size < 1 || members > kMostMembers)
       return bad("has axes of no members or more than " + std::to_string(kMostMembers));
+    if (axis.leaves % axis.size)
+      return bad("has leaves that its members do not divide");
   }
   return {};
 }
@@ -170,10 +172,17 @@ int64_t MeshInfo::size(const std::vector<std::string> &names) const {
   return members;
 }
 
+bool MeshInfo::isOrdered(const std::vector<std::string> &names) const {
+  return std::any_of(axes.begin(), axes.end(), [&](const Axis &axis) {
+    return axis.leaves != 0 && std::find(names.begin(), names.end(), axis.name) != names.end();
+  });
+}
+
 void readMesh(ObjectReader &manifest, Manifest &into, Status &fault) {
   if (manifest.has("mesh"))
     forEach(manifest, "mesh", fault, [&](ObjectReader &axis) {
-      into.mesh.axes.push_back({axis.string("name"), axis.integer("size", kMostMembers)});
+      into.mesh.axes.push_back({axis.string("name"), axis.integer("size", kMostMembers),
+                                axis.has("leaves") ? axis.integer("leaves", kMostMembers) : 0});
     });
   if (manifest.has("collectives"))
     forEach(manifest, "collectives", fault,
@@ -210,8 +219,12 @@ json shardingJson(const ShardingInfo &sharding) {
 }
 
 void addMeshJson(const Manifest &manifest, json &root) {
-  for (const MeshInfo::Axis &axis : manifest.mesh.axes)
-    root["mesh"].push_back({{"name", axis.name}, {"size", axis.size}});
+  for (const MeshInfo::Axis &axis : manifest.mesh.axes) {
+    json item = {{"name", axis.name}, {"size", axis.size}};
+    if (axis.leaves)
+      item["leaves"] = axis.leaves;
+    root["mesh"].push_back(item);
+  }
   for (const CollectiveInfo &info : manifest.collectives) {
     json item = {{"kind", name(info.kind)}, {"axes", info.axes},       {"dtype", name(info.dtype)},
                  {"count", info.count},     {"channel", info.channel}, {"tensors", info.tensors},

@@ -6,15 +6,15 @@
 namespace dlc::runtime {
 
 CommunicatorTable::CommunicatorTable(Store &store, const Contract &contract, std::vector<std::string> names,
-                                     int perProcess, std::string engine, bool fixedOrder)
-    : store_(store), contract_(contract), names_(std::move(names)), perProcess_(perProcess), engine_(std::move(engine)),
-      fixedOrder_(fixedOrder) {}
+                                     int perProcess, std::string engine)
+    : store_(store), contract_(contract), names_(std::move(names)), perProcess_(perProcess),
+      engine_(std::move(engine)) {}
 
 CommunicatorTable::~CommunicatorTable() = default;
 
 StatusOr<Communicator *> CommunicatorTable::get(const std::string &name, const std::vector<int> &members, int member,
-                                                int channel) {
-  Key key{member, channel, name, members};
+                                                int channel, bool fixedOrder) {
+  Key key{member, channel, fixedOrder, name, members};
   std::string groupName;
   {
     std::lock_guard guard(lock_);
@@ -52,7 +52,7 @@ StatusOr<std::unique_ptr<Communicator>> CommunicatorTable::create(const Key &key
   for (int member : key.members)
     group.members.push_back(names_[size_t(member)]);
   return (*factory)->create(store_, group, key.channel, contract_.generation,
-                            std::chrono::steady_clock::now() + contract_.timeout, {fixedOrder_, {}});
+                            std::chrono::steady_clock::now() + contract_.timeout, {key.fixedOrder, {}});
 }
 
 std::string CommunicatorTable::engineFor(const std::vector<int> &members) const {

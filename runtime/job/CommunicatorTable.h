@@ -17,11 +17,13 @@ class CommunicatorTable {
 public:
   /// `names` are what messages call all members; `perProcess` of them belong to each process. `engine` may be "auto".
   CommunicatorTable(Store &store, const Contract &contract, std::vector<std::string> names, int perProcess,
-                    std::string engine, bool fixedOrder);
+                    std::string engine);
   ~CommunicatorTable();
 
-  /// Between these members, in this order; `member` is one of them.
-  StatusOr<Communicator *> get(const std::string &name, const std::vector<int> &members, int member, int channel);
+  /// Between these members, in this order; `member` is one of them. `fixedOrder`: sums have one order whatever the
+  /// engine.
+  StatusOr<Communicator *> get(const std::string &name, const std::vector<int> &members, int member, int channel,
+                               bool fixedOrder = false);
 
   /// Ends all there are; there will be no others.
   void abort(const Status &why) noexcept;
@@ -29,6 +31,7 @@ public:
 private:
   struct Key {
     int member, channel;
+    bool fixedOrder;
     std::string name;
     std::vector<int> members;
     auto operator<=>(const Key &) const = default;
@@ -43,7 +46,6 @@ private:
   std::vector<std::string> names_;
   int perProcess_;
   std::string engine_;
-  bool fixedOrder_;
   std::mutex lock_;
   std::map<Key, std::unique_ptr<Communicator>> made_;
   Status failure_;

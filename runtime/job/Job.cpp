@@ -68,9 +68,9 @@ StatusOr<std::unique_ptr<Job>> Job::join(const Contract &contract, const JobOpti
     watched = Monitor::connect(contract);
   if (Status status = watched.ok() ? job->meet() : watched.status(); !status.ok())
     return status;
-  job->communicators_ = std::make_unique<CommunicatorTable>(
-      *job->store_, job->contract_, job->names_, job->localMembers(),
-      options.engine.empty() ? contract.engine : options.engine, options.fixedOrder);
+  job->communicators_ =
+      std::make_unique<CommunicatorTable>(*job->store_, job->contract_, job->names_, job->localMembers(),
+                                          options.engine.empty() ? contract.engine : options.engine);
   job->check_ = std::make_unique<ProgramCheck>(*job->store_, job->contract_, whoIs(contract));
   job->threads_ = std::make_unique<MemberThreads>(job->localMembers());
   if (*watched)
@@ -206,7 +206,7 @@ StatusOr<Communicator *> Job::communicator(int local, const std::vector<std::str
   for (const MeshInfo::Axis &axis : mesh.axes)
     if (std::find(axes.begin(), axes.end(), axis.name) != axes.end())
       name += (name.empty() ? "" : "*") + axis.name;
-  return communicators_->get(name, groupOf(mesh, axes, member), member, channel);
+  return communicators_->get(name, groupOf(mesh, axes, member), member, channel, mesh.isOrdered(axes));
 }
 
 StatusOr<Communicator *> Job::world(int local) {

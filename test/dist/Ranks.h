@@ -12,11 +12,12 @@
 namespace dlc::test {
 
 /// Runs the function as each rank of a job of its own; expectations that fail on any rank fail the test.
-inline void asRanks(int64_t ranks, const std::function<void()> &function, const std::string &devices = "cpu") {
+inline void asRanks(int64_t ranks, const std::function<void()> &function, const std::string &devices = "cpu",
+                    const std::string &invariant = "") {
   try {
     distributed::spawn(
         [&](int64_t) {
-          distributed::init({.devices = devices, .timeout = std::chrono::seconds(100)});
+          distributed::init({.devices = devices, .invariant = invariant, .timeout = std::chrono::seconds(100)});
           function();
           if (::testing::Test::HasFailure())
             throw std::runtime_error("expectations failed, see above");

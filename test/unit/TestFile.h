@@ -18,7 +18,7 @@ namespace dlc::test {
 /// A new empty folder, removed with what it holds.
 class TemporaryFolder {
 public:
-  TemporaryFolder() : path_(testing::TempDir() + "dlc-XXXXXX") { EXPECT_NE(::mkdtemp(path_.data()), nullptr); }
+  TemporaryFolder() : path_(::testing::TempDir() + "dlc-XXXXXX") { EXPECT_NE(::mkdtemp(path_.data()), nullptr); }
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }
   TemporaryFolder(const TemporaryFolder &) = delete;
   TemporaryFolder &operator=(const TemporaryFolder &) = delete;

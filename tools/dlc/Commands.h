@@ -17,6 +17,7 @@ struct CompileArguments {
   std::string output;
   std::string emit = "so"; ///< one of emitStages()
   std::string mesh;        ///< "data=4,model=2", or empty
+  std::string invariant;   ///< "data:8", or empty
   double bucketMegabytes = 0;
   codegen::CompileOptions options;
 };

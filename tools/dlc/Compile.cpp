@@ -49,18 +49,19 @@ codegen::Emit stageOf(const std::string &name) {
   return codegen::Emit::So;
 }
 
-/// "data=4,model=2".
-Status readMesh(const std::string &text, std::vector<std::pair<std::string, int64_t>> &mesh) {
+/// "data=4,model=2", or with another sign between name and number.
+Status readAxes(const std::string &text, char sign, const std::string &option,
+                std::vector<std::pair<std::string, int64_t>> &axes) {
   for (size_t begin = 0; begin < text.size();) {
     size_t end = std::min(text.find(',', begin), text.size());
     std::string axis = text.substr(begin, end - begin);
-    size_t equals = axis.find('=');
+    size_t equals = axis.find(sign);
     int64_t size = 0;
     const char *last = axis.data() + axis.size();
     auto [rest, error] = std::from_chars(equals == std::string::npos ? last : axis.data() + equals + 1, last, size);
     if (equals == 0 || error != std::errc() || rest != last || size < 1)
-      return {StatusCode::InvalidInput, "--mesh: expected axis=members, got '" + axis + "'"};
-    mesh.emplace_back(axis.substr(0, equals), size);
+      return {StatusCode::InvalidInput, option + ", got '" + axis + "'"};
+    axes.emplace_back(axis.substr(0, equals), size);
     begin = end + 1;
   }
   return {};
@@ -80,7 +81,10 @@ Status compile(const CompileArguments &arguments) {
   if (!text.ok())
     return text.status();
   codegen::CompileOptions options = arguments.options;
-  if (Status status = readMesh(arguments.mesh, options.mesh); !status.ok())
+  Status status = readAxes(arguments.mesh, '=', "--mesh: expected axis=members", options.mesh);
+  if (status.ok())
+    status = readAxes(arguments.invariant, ':', "--invariant: expected axis:leaves", options.leaves);
+  if (!status.ok())
     return status;
   options.bucketBytes = int64_t(arguments.bucketMegabytes * 1e6);
   options.print = [](std::string_view pass, std::string_view module) {

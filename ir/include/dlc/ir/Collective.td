@@ -15,9 +15,14 @@ def Dl_MeshOp : Op<Dl_Dialect, "mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> 
     Axes are major to minor; a member's number is its row-major position. A module has one mesh at most.
     ```mlir
     dl.mesh @mesh ["data" = 4, "model" = 2]
-    ```}];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$axis_names, DenseI64ArrayAttr:$axis_sizes);
-  let assemblyFormat = "$sym_name custom<MeshAxes>($axis_names, $axis_sizes) attr-dict";
+    dl.mesh @mesh ["data" = 4 of 8]
+    ```
+    `of`: sums over what is split along the axis are taken in that many leaves, a power of two, and added as a balanced binary
+    tree, so that their bits are the same for every number of members that divides it. A dim's blocks are then whole leaves of
+    ceil(extent / leaves).}];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$axis_names, DenseI64ArrayAttr:$axis_sizes,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axis_leaves);
+  let assemblyFormat = "$sym_name custom<MeshAxes>($axis_names, $axis_sizes, $axis_leaves) attr-dict";
   let extraClassDeclaration = [{
     /// The module's mesh; null if it has none.
     static MeshOp find(::mlir::Operation *inside);
@@ -26,10 +31,17 @@ def Dl_MeshOp : Op<Dl_Dialect, "mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> 
     /// Members along the axes together; 0 for an axis the mesh does not have.
     int64_t size(::llvm::ArrayRef<::mlir::StringAttr> axes);
     int64_t size(::mlir::ArrayAttr axes);
+    /// Whether sums along the axes are taken in leaves, and how many one member has (1 without).
+    bool isOrdered(::llvm::ArrayRef<::mlir::StringAttr> axes);
+    int64_t leavesOfMember(::llvm::ArrayRef<::mlir::StringAttr> axes);
+    /// Whether the axes tell members or leaves apart.
+    bool isSplit(::llvm::ArrayRef<::mlir::StringAttr> axes) { return size(axes) != 1 || isOrdered(axes); }
     /// The member's number along the axes, row-major in their order.
     int64_t coordinate(int64_t member, ::llvm::ArrayRef<::mlir::StringAttr> axes);
     /// The members that differ from `member` along the axes only, it among them, by their number along the axes.
     ::llvm::SmallVector<int64_t> group(int64_t member, ::llvm::ArrayRef<::mlir::StringAttr> axes);
+    /// Indices of a leaf of a dim that is split along axes with leaves; 0 without them, or where borders are given.
+    int64_t leafExtent(DimShardingAttr sharding, int64_t extent);
     /// Borders of a dim's parts, one more than there are: those given, or blocks.
     ::llvm::SmallVector<int64_t> borders(DimShardingAttr sharding, int64_t extent);
     /// What a member holds of a tensor: each split dim has the extent of its largest part.

@@ -4,7 +4,7 @@
 include "dlc/ir/DlBase.td"
 
 class Dl_Conv<string mnemonic, string text, list<Trait> traits>
-    : Dl_PureOp<mnemonic, !listconcat([Diff, Shards, OwnKernel], traits)> {
+    : Dl_PureOp<mnemonic, !listconcat([Diff, OwnKernel], traits)> {
   let summary = text;
   let results = (outs Dl_FloatTensor:$y);
   dag attributes = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding_lo, DenseI64ArrayAttr:$padding_hi,
@@ -16,7 +16,7 @@ class Dl_Conv<string mnemonic, string text, list<Trait> traits>
   }];
 }
 
-def Dl_ConvOp : Dl_Conv<"conv", "2-D cross-correlation, NCHW by OIHW", [InferTypeOpAdaptor]> {
+def Dl_ConvOp : Dl_Conv<"conv", "2-D cross-correlation, NCHW by OIHW", [InferTypeOpAdaptor, Shards]> {
   let description = [{
     y[n, o, i, j] = sum over c, p, q of x[n, c, i*sh - lh + p, j*sw - lw + q] * w[o, c, p, q], x being 0 outside: padding_lo
     (lh, lw) before, padding_hi behind. Dilation and groups other than 1 are refused.}];
@@ -26,7 +26,7 @@ def Dl_ConvOp : Dl_Conv<"conv", "2-D cross-correlation, NCHW by OIHW", [InferTyp
     `:` functional-type(operands, $y)}];
 }
 
-def Dl_ConvInputGradOp : Dl_Conv<"conv_input_grad", "Gradient of conv by its input; also the transposed convolution", []> {
+def Dl_ConvInputGradOp : Dl_Conv<"conv_input_grad", "Gradient of conv by its input; also the transposed convolution", [Shards]> {
   let description = [{
     The adjoint of `x -> conv(x, w)` with the same attributes applied to dy. The result type is the input's; it decides
     among the extents that give dy's.}];
@@ -37,7 +37,7 @@ def Dl_ConvInputGradOp : Dl_Conv<"conv_input_grad", "Gradient of conv by its inp
   let hasVerifier = 1;
 }
 
-def Dl_ConvWeightGradOp : Dl_Conv<"conv_weight_grad", "Gradient of conv by its weight", []> {
+def Dl_ConvWeightGradOp : Dl_Conv<"conv_weight_grad", "Gradient of conv by its weight", [ShardsItself]> {
   let description = [{
     The adjoint of `w -> conv(x, w)` with the same attributes applied to dy. The result type is the weight's. `leaves` fixes
     the order of the sum over images, as in dot_general over its first contracted dimension.}];

@@ -92,7 +92,12 @@ def Dl_NormalAttr : Dl_Attr<"Normal", "normal"> {
 def Dl_DimShardingAttr : AttrDef<Dl_Dialect, "DimSharding"> {
   let attrName = "dl.dim_sharding";
   let summary = "mesh axes a dimension is split over, major to minor; none: not split";
-  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes, OptionalArrayRefParameter<"int64_t">:$borders);
+  let description = [{
+    `leaf`: indices of one leaf along axes that have leaves; 0: the extent shared out evenly among them.}];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes, OptionalArrayRefParameter<"int64_t">:$borders,
+                        "int64_t":$leaf);
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axes, "::llvm::ArrayRef<int64_t>":$borders),
+                              "return $_get($_ctxt, axes, borders, 0);">];
 }
 
 def Dl_PartialAttr : AttrDef<Dl_Dialect, "Partial"> {
@@ -110,6 +115,7 @@ def Dl_ShardingAttr : Dl_Attr<"Sharding", "sharding"> {
     ```mlir
     #dl.sharding<[data, _]>
     #dl.sharding<[data(0, 3, 4), model * pipe]>
+    #dl.sharding<[data by 32]>                              // leaves of 32 indices
     #dl.sharding<[_, _], partial = sum(data)>
     ```}];
   let parameters = (ins ArrayRefParameter<"::dlc::dl::DimShardingAttr">:$dims, OptionalParameter<"::dlc::dl::PartialAttr">:$partial);

@@ -35,6 +35,7 @@ def Dl_ScatterOp : Dl_PureOp<"scatter", [InferTypeOpAdaptor, OwnKernel, Diff,
     /// Merged extents; valid once the op is verified.
     ::dlc::dl::GatherDims getDims();
     bool acceptsSplat(unsigned operand) { return operand == 0; }
+    void addInLeaves(::dlc::dl::PartitionBuilder &b, LeafSplit leaves);
   }];
 }
 

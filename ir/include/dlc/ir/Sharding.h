@@ -50,6 +50,12 @@ ShardingRule shardingRuleOf(mlir::Operation *op);
 /// A scalar that leaves every value unchanged when combined with it.
 mlir::TypedAttr neutralValue(ReduceKind kind, mlir::Type element);
 
+/// A dim whose sum is taken in parts of `extent` indices that are added as a balanced binary tree.
+struct LeafSplit {
+  int64_t count = 0, extent = 0;
+  explicit operator bool() const { return count > 0; }
+};
+
 /// What an op that becomes local may ask for. It is called with operands and result types that are local already.
 class PartitionBuilder {
 public:
@@ -58,6 +64,8 @@ public:
   virtual mlir::OpBuilder &getBuilder() = 0;
   virtual ShardingAttr getOperandSharding(unsigned operand) = 0;
   virtual ShardingAttr getResultSharding(unsigned result) = 0;
+  /// Leaves of the sum over an operand's dim that this member takes, as dl.mesh says; none where it has no such order.
+  virtual LeafSplit getLeaves(unsigned operand, int64_t dim) = 0;
   /// Rank 0, i64: the first global index along a result's dim that this member has.
   virtual mlir::Value getStart(unsigned result, int64_t dim) = 0;
   /// The operand where this member is the first of those along the axes its dim is split over, elsewhere zeros.

@@ -30,7 +30,6 @@ struct JobOptions {
   int threads = 0; ///< of each member on the cpu; 0: DLC_THREADS, else this host's processors shared out among members
   uint64_t seed = 0;       ///< of initial values
   std::string engine = {}; ///< of communicators; empty: the contract's
-  bool fixedOrder = false; ///< sums in one order whatever the engine
 };
 
 /// The devices of "cpu", "cpu:4" (four members on the cpu), "sim:2" (sim:0 and sim:1).

@@ -51,6 +51,7 @@ struct MeshInfo {
   struct Axis {
     std::string name;
     int64_t size = 1;
+    int64_t leaves = 0; ///< in which sums along the axis are taken, as a binary tree; 0: in any order
     friend bool operator==(const Axis &, const Axis &) = default;
   };
   std::vector<Axis> axes;
@@ -59,6 +60,8 @@ struct MeshInfo {
   int64_t size() const;
   /// Members along the axes named; an axis there is not counts as 1.
   int64_t size(const std::vector<std::string> &names) const;
+  /// Whether sums along the axes named have one order for every number of members.
+  bool isOrdered(const std::vector<std::string> &names) const;
   friend bool operator==(const MeshInfo &, const MeshInfo &) = default;
 };
 

@@ -1,0 +1,95 @@
+#include "../e2e/GoldenCurves.h"
+#include "../unit/TestFile.h"
+#include "Ranks.h"
+
+using namespace dlc;
+using namespace dlc::test;
+
+// With `invariant` losses and state have the same bits for every number of members that divides the leaves.
+namespace {
+
+constexpr size_t kSteps = 10;
+
+/// Losses and the state after a few steps; batches lose a few rows, so that parts are of different size.
+template <typename Model, typename Optimizer, typename Loss>
+std::string bytesAfter(Model &model, Optimizer &optimizer, Loss loss, Batches batches) {
+  batches.resize(kSteps);
+  for (size_t i = 0; i < kSteps; ++i)
+    for (Tensor *tensor : {&batches[i].first, &batches[i].second})
+      *tensor = distributed::shard(tensor->slice(0, 0, tensor->size(0) - int64_t(i % 3)).contiguous());
+  distributed::DataParallel(model);
+  std::string bytes;
+  auto append = [&](const Tensor &tensor) {
+    for (double value : tensor.template to_vector<double>())
+      bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
+  };
+  for (double value : train(model, optimizer, loss, batches, true))
+    bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
+  for (const auto &[name, tensor] : model.state_dict())
+    append(tensor);
+  return bytes;
+}
+
+std::string mlp() {
+  StateDict file = golden("mlp");
+  Mlp model(f32);
+  loadInitial(model, file, f32);
+  optim::SGD optimizer(model.parameters(), {.lr = 0.01, .momentum = 0.9});
+  return bytesAfter(model, optimizer, meanSquares, vectors(file, f32));
+}
+
+std::string cnn() {
+  StateDict file = golden("cnn_adamw");
+  SimpleCNN model(f32);
+  loadInitial(model, file, f32);
+  optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
+  return bytesAfter(model, optimizer, crossEntropy, digits(file, f32));
+}
+
+std::string transformer() {
+  StateDict file = golden("transformer");
+  Transformer model(f32);
+  loadInitial(model, file, f32);
+  optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
+  return bytesAfter(model, optimizer, crossEntropy, text(file));
+}
+
+/// What one job of so many ranks makes of it.
+std::string bytesOf(std::string (*run)(), int64_t ranks, const std::string &devices = "cpu") {
+  TemporaryFolder folder;
+  asRanks(
+      ranks,
+      [&] {
+        std::string bytes = run();
+        if (distributed::rank() == 0)
+          writeFile(folder.file("bytes"), bytes);
+      },
+      devices, "data:8");
+  return readFile(folder.file("bytes"));
+}
+
+void expectInvariant(std::string (*run)()) {
+  std::string one = bytesOf(run, 1);
+  ASSERT_FALSE(one.empty());
+  for (int64_t ranks : {2, 4})
+    EXPECT_TRUE(bytesOf(run, ranks) == one) << ranks << " ranks";
+  EXPECT_TRUE(bytesOf(run, 2, "cpu:2") == one) << "2 ranks of 2 members";
+}
+
+} // namespace
+
+TEST(Invariant, Mlp) { expectInvariant(mlp); }
+TEST(Invariant, Cnn) { expectInvariant(cnn); }
+TEST(Invariant, Transformer) { expectInvariant(transformer); }
+
+TEST(Invariant, RefusesWhatCannotBe) {
+  alone([] {
+    for (const char *wrong : {"data", "data:", "data:0", "data:6", "model:8", "data:8x", "data:-8"})
+      EXPECT_EQ(errorOf([&] { distributed::init({.invariant = wrong}); }),
+                "init: invariant: expected data:8, or another power of two, got '" + std::string(wrong) + "'");
+  });
+  alone([] {
+    EXPECT_EQ(errorOf([&] { distributed::init({.devices = "cpu:3", .invariant = "data:8"}); }),
+              "init: invariant: expected a number of members that divides 8, got 3");
+  });
+}
