@@ -32,4 +32,12 @@ struct SmallNet : nn::Module {
   nn::Linear fc2 = add("fc2", nn::Linear(20, 10));
 };
 
+/// Classes 0 to 9 in turn.
+inline Tensor labels(int64_t count) {
+  std::vector<int64_t> values(count);
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = i % 10;
+  return tensor(values, {count});
+}
+
 } // namespace dlc::bench

@@ -1,9 +1,8 @@
 // dlc-bench <workload> [<seconds>]: runs a workload and prints one JSON object; times in seconds, memory in bytes.
 #include "Memory.h"
+#include "Timing.h"
 #include "Workloads.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -15,31 +14,9 @@ using namespace dlc::bench;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 /// Steps for a while, the first of them cold; `step` must wait for its result.
-void timeSteps(double seconds, const std::function<void()> &step) {
-  std::vector<double> times;
-  for (auto begin = Clock::now(); secondsSince(begin) < seconds || times.size() < 12;) {
-    auto start = Clock::now();
-    step();
-    times.push_back(secondsSince(start));
-  }
-  double first = times.front();
-  times.erase(times.begin(), times.begin() + 10);
-  std::sort(times.begin(), times.end());
-  auto at = [&](double share) { return times[size_t(share * double(times.size() - 1))]; };
-  std::printf("\"first\": %.9f, \"median\": %.9f, \"low\": %.9f, \"high\": %.9f", first, at(0.5), at(0.1), at(0.9));
-}
-
-/// Classes 0 to 9 in turn.
-Tensor labels(int64_t count) {
-  std::vector<int64_t> values(count);
-  for (int64_t i = 0; i < count; ++i)
-    values[i] = i % 10;
-  return tensor(values, {count});
+void printTimes(double seconds, const std::function<void()> &step) {
+  std::printf("%s", timeSteps(seconds, step, [](bool go) { return go; }).json().c_str());
 }
 
 void cnn(double seconds) {
@@ -55,7 +32,7 @@ void cnn(double seconds) {
     optimizer.step();
     return loss;
   });
-  timeSteps(seconds, [&] { step(x, y).item<float>(); });
+  printTimes(seconds, [&] { step(x, y).item<float>(); });
   Memory after = Memory::now();
   std::printf(", \"planned_peak\": %lld, \"anonymous\": %lld, \"anonymous_before\": %lld, \"file\": %lld, "
               "\"peak_resident\": %lld",
@@ -79,7 +56,7 @@ struct SmallStep {
 void smallNet(double seconds) {
   SmallStep net;
   dlc::sync();
-  timeSteps(seconds, [&] { net.step(net.x, net.y).item<float>(); });
+  printTimes(seconds, [&] { net.step(net.x, net.y).item<float>(); });
 }
 
 /// Anonymous memory gained from step 100 to step 10,000.
