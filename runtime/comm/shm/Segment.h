@@ -15,7 +15,8 @@ namespace dlc::runtime {
 /// Memory without a name, of a size that nobody can change: it is gone with the last process that maps it.
 class Segment {
 public:
-  /// Bytes that a collective, or a transfer between two members, moves at a time; there are two places for each.
+  /// Bytes that a collective, or a transfer between two members, moves at a time; there are three places for the first,
+  /// two for the second.
   static constexpr int64_t kPieceBytes = 512 << 10, kTransferBytes = 128 << 10;
   static constexpr size_t kLongestText = 1020;
 
@@ -50,8 +51,8 @@ public:
 
   Control &control() const { return *reinterpret_cast<Control *>(memory); }
   Box &box(int member) const { return reinterpret_cast<Box *>(memory + sizeof(Control))[member]; }
-  char *piece(uint64_t number) const { return data() + int64_t(number % 2) * kPieceBytes; }
-  char *transferPiece(uint64_t number) const { return data() + 2 * kPieceBytes + int64_t(number % 2) * kTransferBytes; }
+  char *piece(uint64_t number) const { return data() + int64_t(number % 3) * kPieceBytes; }
+  char *transferPiece(uint64_t number) const { return data() + 3 * kPieceBytes + int64_t(number % 2) * kTransferBytes; }
 
 private:
   Segment(char *memory, int members) : memory(memory), members(members) {}
@@ -59,7 +60,7 @@ private:
   static size_t bytesBeforeData(int members) {
     return (sizeof(Control) + size_t(members) * sizeof(Box) + 4095) / 4096 * 4096;
   }
-  static size_t bytes(int members) { return bytesBeforeData(members) + 2 * (kPieceBytes + kTransferBytes); }
+  static size_t bytes(int members) { return bytesBeforeData(members) + 3 * kPieceBytes + 2 * kTransferBytes; }
   char *data() const { return memory + bytesBeforeData(members); }
 
   char *memory;

@@ -90,45 +90,62 @@ Status ShmEngine::allReduce(const Operation &operation) {
   int64_t element = byteSize(operation.type);
   if (operation.count * element <= kSmallBytes)
     return allReduceAtOnce(operation);
-  int64_t most = Segment::kPieceBytes / element;
-  for (int64_t begin = 0; begin < operation.count; begin += most)
-    if (Status status = allReducePiece(operation, begin, std::min(most, operation.count - begin)); !status.ok())
-      return status;
+  // Three pieces are under way: between two meetings each member puts in what others need of one, adds its part of the
+  // one before, and takes the others' parts of the one before that.
+  int64_t most = Segment::kPieceBytes / element, number = (operation.count + most - 1) / most;
+  uint64_t first = pieces + 1;
+  pieces += uint64_t(number);
+  auto pieceOf = [&](int64_t i) {
+    return Piece{first + uint64_t(i), at(operation.out, i * most * element), std::min(most, operation.count - i * most),
+                 element};
+  };
+  for (int64_t i = 0; i < number + 2; ++i) {
+    if (i < number)
+      putIn(pieceOf(i));
+    if (i >= 1 && i <= number)
+      addPart(operation, pieceOf(i - 1));
+    if (i >= 2)
+      takeParts(pieceOf(i - 2));
+    if (i <= number)
+      if (Status status = meet(); !status.ok())
+        return status;
+  }
   return {};
+}
+
+void ShmEngine::putIn(const Piece &piece) {
+  Part own = partOf(piece.count, rank, size());
+  int64_t from = own.begin * piece.element, to = own.end * piece.element;
+  copy(place(rank, piece.number), piece.data, from);
+  copy(place(rank, piece.number) + to, piece.data + to, piece.count * piece.element - to);
+}
+
+void ShmEngine::addPart(const Operation &operation, const Piece &piece) {
+  Part own = partOf(piece.count, rank, size());
+  int64_t from = own.begin * piece.element;
+  std::vector<const void *> inputs;
+  for (int m = 0; m < size(); ++m)
+    inputs.push_back((m == rank ? piece.data : place(m, piece.number)) + from);
+  treeReduce(operation.type, operation.reduce, inputs, piece.data + from, own.count());
+  copy(place(rank, piece.number) + from, piece.data + from, own.count() * piece.element);
+}
+
+void ShmEngine::takeParts(const Piece &piece) {
+  for (int m = 0; m < size(); ++m)
+    if (Part part = partOf(piece.count, m, size()); m != rank)
+      copy(piece.data + part.begin * piece.element, place(m, piece.number) + part.begin * piece.element,
+           part.count() * piece.element);
 }
 
 Status ShmEngine::allReduceAtOnce(const Operation &operation) {
   ++pieces;
-  copy(piece(rank), operation.in, operation.count * byteSize(operation.type));
+  copy(place(rank, pieces), operation.in, operation.count * byteSize(operation.type));
   if (Status status = meet(); !status.ok())
     return status;
   std::vector<const void *> inputs;
   for (int m = 0; m < size(); ++m)
-    inputs.push_back(m == rank ? operation.in : piece(m));
+    inputs.push_back(m == rank ? operation.in : place(m, pieces));
   treeReduce(operation.type, operation.reduce, inputs, operation.out, operation.count);
-  return {};
-}
-
-Status ShmEngine::allReducePiece(const Operation &operation, int64_t begin, int64_t count) {
-  int64_t element = byteSize(operation.type);
-  char *data = at(operation.out, begin * element);
-  Part own = partOf(count, rank, size());
-  int64_t from = own.begin * element, to = own.end * element;
-  ++pieces;
-  copy(piece(rank), data, from);
-  copy(piece(rank) + to, data + to, count * element - to);
-  if (Status status = meet(); !status.ok())
-    return status;
-  std::vector<const void *> inputs;
-  for (int m = 0; m < size(); ++m)
-    inputs.push_back(m == rank ? data + from : piece(m) + from);
-  treeReduce(operation.type, operation.reduce, inputs, data + from, own.count());
-  copy(piece(rank) + from, data + from, to - from);
-  if (Status status = meet(); !status.ok())
-    return status;
-  for (int m = 0; m < size(); ++m)
-    if (Part part = partOf(count, m, size()); m != rank)
-      copy(data + part.begin * element, piece(m) + part.begin * element, part.count() * element);
   return {};
 }
 
@@ -142,12 +159,12 @@ Status ShmEngine::reduceScatter(const Operation &operation) {
     auto given = [&](int m) { return at(operation.in, (m * operation.count + begin) * element); };
     for (int m = 0; m < size(); ++m)
       if (m != rank)
-        copy(piece(rank) + m * bytes, given(m), bytes);
+        copy(place(rank, pieces) + m * bytes, given(m), bytes);
     if (Status status = meet(); !status.ok())
       return status;
     std::vector<const void *> inputs;
     for (int m = 0; m < size(); ++m)
-      inputs.push_back(m == rank ? given(rank) : piece(m) + rank * bytes);
+      inputs.push_back(m == rank ? given(rank) : place(m, pieces) + rank * bytes);
     treeReduce(operation.type, operation.reduce, inputs, at(operation.out, begin * element), count);
   }
   return {};
@@ -158,11 +175,11 @@ Status ShmEngine::allGather(const Operation &operation) {
   for (int64_t begin = 0; begin == 0 || begin < total; begin += Segment::kPieceBytes) {
     int64_t bytes = std::min(Segment::kPieceBytes, total - begin);
     ++pieces;
-    copy(piece(rank), at(operation.in, begin), bytes);
+    copy(place(rank, pieces), at(operation.in, begin), bytes);
     if (Status status = meet(); !status.ok())
       return status;
     for (int m = 0; m < size(); ++m)
-      copy(at(operation.out, m * total + begin), m == rank ? at(operation.in, begin) : piece(m), bytes);
+      copy(at(operation.out, m * total + begin), m == rank ? at(operation.in, begin) : place(m, pieces), bytes);
   }
   return {};
 }
@@ -173,11 +190,11 @@ Status ShmEngine::broadcast(const Operation &operation) {
     int64_t bytes = std::min(Segment::kPieceBytes, total - begin);
     ++pieces;
     if (rank == operation.peer)
-      copy(piece(rank), at(operation.in, begin), bytes);
+      copy(place(rank, pieces), at(operation.in, begin), bytes);
     if (Status status = meet(); !status.ok())
       return status;
     if (rank != operation.peer)
-      copy(at(operation.out, begin), piece(operation.peer), bytes);
+      copy(at(operation.out, begin), place(operation.peer, pieces), bytes);
   }
   return {};
 }
@@ -198,11 +215,13 @@ Status ShmEngine::allToAll(const Operation &operation) {
     auto bytes = [&](int64_t count) { return std::clamp<int64_t>(count - begin, 0, most) * element; };
     int64_t given = begin, taken = begin;
     for (int m = 0; m < size(); given += operation.inCounts[size_t(m++)])
-      copy(piece(rank) + m * most * element, at(operation.in, given * element), bytes(operation.inCounts[size_t(m)]));
+      copy(place(rank, pieces) + m * most * element, at(operation.in, given * element),
+           bytes(operation.inCounts[size_t(m)]));
     if (Status status = meet(); !status.ok())
       return status;
     for (int m = 0; m < size(); taken += operation.outCounts[size_t(m++)])
-      copy(at(operation.out, taken * element), piece(m) + rank * most * element, bytes(operation.outCounts[size_t(m)]));
+      copy(at(operation.out, taken * element), place(m, pieces) + rank * most * element,
+           bytes(operation.outCounts[size_t(m)]));
   }
   return {};
 }

@@ -9,7 +9,7 @@
 namespace dlc::runtime {
 
 /// Members are processes of one host. Data goes through memory that they share, a piece at a time: each member puts
-/// in what others need, all meet, each takes what it needs. A place is used again two pieces later: who writes to it
+/// in what others need, all meet, each takes what it needs. A place is used again three pieces later: who writes to it
 /// then has met, in between, everybody who read from it.
 ///
 /// Others never touch this member's own memory, so after a failure it is the caller's at once.
@@ -41,8 +41,15 @@ private:
   Status checkCounts(const Operation &operation) const;
   /// A small one: everybody adds everything.
   Status allReduceAtOnce(const Operation &operation);
-  /// Elements [begin, begin + count) of a large one: everybody adds a part.
-  Status allReducePiece(const Operation &operation, int64_t begin, int64_t count);
+  /// A piece of a large one, whose parts members add.
+  struct Piece {
+    uint64_t number;
+    char *data;
+    int64_t count, element; ///< in elements; bytes of each
+  };
+  void putIn(const Piece &piece);
+  void addPart(const Operation &operation, const Piece &piece);
+  void takeParts(const Piece &piece);
 
   /// Waits until the members [first, last) have reached something. Whoever is gone will never: that ends the channel.
   Status await(int first, int last, const Reached &reached);
@@ -58,7 +65,8 @@ private:
 
   Segment::Control &control(int member) const { return met.segments[size_t(member)].control(); }
   Segment::Control &mine() const { return control(rank); }
-  char *piece(int member) const { return met.segments[size_t(member)].piece(pieces); }
+  /// Where a member puts a piece.
+  char *place(int member, uint64_t piece) const { return met.segments[size_t(member)].piece(piece); }
   int size() const { return int(names.size()); }
   const std::string &nameOf(int member) const { return names[size_t(member)]; }
 
