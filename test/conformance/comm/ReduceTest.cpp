@@ -88,6 +88,19 @@ TEST_P(EngineOfSize, AnyOrderGivesAllMembersTheSameBits) {
   });
 }
 
+// More than engines move at a time, to no even border.
+TEST_P(EngineOfSize, LargeOnesAreTheSerialTree) {
+  constexpr int64_t kCount = 300'001;
+  runMembers(engine(), size(), [&](Communicator &end) {
+    std::vector<float> values = valuesOf<float>(end.rank(), kCount, 9), small = valuesOf<float>(end.rank(), 10, 8);
+    WorkPtr first = end.allReduce(op(0), elements(values), Reduce::Sum).take();
+    ASSERT_TRUE(done(finish(end.allReduce(op(1), elements(small), Reduce::Sum))));
+    ASSERT_TRUE(done(first->wait(ample())));
+    EXPECT_TRUE(sameBits(values, reducedOf<float>(Reduce::Sum, size(), 0, kCount, 9)));
+    EXPECT_TRUE(sameBits(small, reducedOf<float>(Reduce::Sum, size(), 0, 10, 8)));
+  });
+}
+
 // NaN of any member wins, -0 is below +0, whatever the order.
 TEST_P(EngineOfSize, MaxAndMinOfSpecialValues) {
   float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
