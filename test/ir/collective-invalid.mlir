@@ -116,3 +116,8 @@ func.func @collective_group(%x: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+// expected-error@+1 {{expects leaves to be a power of two that the members divide, got "data" = 3 of 8}}
+dl.mesh @mesh ["data" = 3 of 8]

@@ -84,6 +84,8 @@ Status compile(const CompileArguments &arguments) {
   Status status = readAxes(arguments.mesh, '=', "--mesh: expected axis=members", options.mesh);
   if (status.ok())
     status = readAxes(arguments.invariant, ':', "--invariant: expected axis:leaves", options.leaves);
+  if (status.ok() && options.mesh.empty() && !options.leaves.empty())
+    status = {StatusCode::InvalidInput, "--invariant: expects --mesh, which says how many members there are"};
   if (!status.ok())
     return status;
   options.bucketBytes = int64_t(arguments.bucketMegabytes * 1e6);
