@@ -17,7 +17,6 @@ namespace {
 
 using runtime::Contract;
 using runtime::Job;
-using runtime::JobOptions;
 
 testing::AssertionResult done(const Status &status) {
   return status.ok() ? testing::AssertionSuccess() : testing::AssertionFailure() << status.message();
@@ -64,9 +63,9 @@ TEST_P(JobOn, MembersComputeTogether) {
     std::vector<float> w(size_t(program.count));
     ASSERT_TRUE(done(job->session(m).read("w", std::as_writable_bytes(std::span(w)))));
     for (int64_t i = 0; i < program.count; ++i)
-      ASSERT_EQ(w[size_t(i)], float(1000 * n * (n - 1) / 2 + n * i));
+      ASSERT_EQ(w[size_t(i)], 500.0F * float(n * (n - 1)) + float(n * i));
     for (int64_t i = 0; i < n * program.count; ++i)
-      ASSERT_EQ(step.y[size_t(m)][size_t(i)], float(1000 * (i / program.count) + i % program.count));
+      ASSERT_EQ(step.y[size_t(m)][size_t(i)], step.x[size_t(i / program.count)][size_t(i % program.count)]);
   }
   EXPECT_TRUE(done(job->leave()));
 }
@@ -147,6 +146,7 @@ TEST(Job, StateStartsEqualOnAllMembers) {
   std::unique_ptr<Job> job = jobOn("cpu:3");
   MeshProgram program{.members = 3};
   std::vector<std::unique_ptr<Session>> sessions;
+  sessions.reserve(3);
   for (int m = 0; m < 3; ++m)
     sessions.push_back(
         Session::create({.threads = 1, .seed = uint64_t(m == 1 ? 9 : 3), .job = job.get(), .member = m}).take());

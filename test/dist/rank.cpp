@@ -87,13 +87,15 @@ Status run(int64_t steps, const Fault &fault) {
   return status.ok() ? (*job)->leave() : status;
 }
 
+int64_t numberOf(const char *text) { return std::strtoll(text, nullptr, 10); }
+
 } // namespace
 
 int main(int argc, char **argv) {
   Fault fault;
   if (argc > 4)
-    fault = {argv[2], std::atoi(argv[3]), std::atoi(argv[4])};
-  Status status = run(argc > 1 ? std::atoi(argv[1]) : 5, fault);
+    fault = {argv[2], int(numberOf(argv[3])), numberOf(argv[4])};
+  Status status = run(argc > 1 ? numberOf(argv[1]) : 5, fault);
   if (status.ok())
     return 0;
   std::fprintf(stderr, "%s\n", status.message().c_str());
