@@ -187,6 +187,7 @@ Status MpiEngine::look(bool atProcesses) {
     return end({StatusCode::PeerFailed, "group '" + groupName + "': " + failed}, failed);
   if (atProcesses && goneText.empty()) {
     std::vector<pollfd> files;
+    files.reserve(channel.processes.size());
     for (const FileDescriptor &each : channel.processes)
       files.push_back({each.get(), POLLIN, 0});
     if (poll(files.data(), files.size(), 0) > 0)

@@ -269,8 +269,13 @@ StatusOr<Meeting> meetOnHost(Store &store, const std::string &key, const Group &
     if (!status.ok())
       return status;
   }
+  meeting.segments.reserve(size);
   for (int m = 0; m < int(size); ++m) {
-    StatusOr<Segment> each = m == group.rank ? std::move(own) : Segment::map(files[size_t(m)], int(size));
+    if (m == group.rank) {
+      meeting.segments.push_back(own.take());
+      continue;
+    }
+    StatusOr<Segment> each = Segment::map(files[size_t(m)], int(size));
     if (!each.ok())
       return each.status().withContext("group '" + group.name + "'");
     meeting.segments.push_back(each.take());

@@ -123,9 +123,9 @@ void ShmEngine::putIn(const Piece &piece) {
 void ShmEngine::addPart(const Operation &operation, const Piece &piece) {
   Part own = partOf(piece.count, rank, size());
   int64_t from = own.begin * piece.element;
-  std::vector<const void *> inputs;
+  std::vector<const void *> inputs(names.size());
   for (int m = 0; m < size(); ++m)
-    inputs.push_back((m == rank ? piece.data : place(m, piece.number)) + from);
+    inputs[size_t(m)] = (m == rank ? piece.data : place(m, piece.number)) + from;
   treeReduce(operation.type, operation.reduce, inputs, piece.data + from, own.count());
   copy(place(rank, piece.number) + from, piece.data + from, own.count() * piece.element);
 }
@@ -142,9 +142,9 @@ Status ShmEngine::allReduceAtOnce(const Operation &operation) {
   copy(place(rank, pieces), operation.in, operation.count * byteSize(operation.type));
   if (Status status = meet(); !status.ok())
     return status;
-  std::vector<const void *> inputs;
+  std::vector<const void *> inputs(names.size());
   for (int m = 0; m < size(); ++m)
-    inputs.push_back(m == rank ? operation.in : place(m, pieces));
+    inputs[size_t(m)] = m == rank ? operation.in : place(m, pieces);
   treeReduce(operation.type, operation.reduce, inputs, operation.out, operation.count);
   return {};
 }
@@ -162,9 +162,9 @@ Status ShmEngine::reduceScatter(const Operation &operation) {
         copy(place(rank, pieces) + m * bytes, given(m), bytes);
     if (Status status = meet(); !status.ok())
       return status;
-    std::vector<const void *> inputs;
+    std::vector<const void *> inputs(names.size());
     for (int m = 0; m < size(); ++m)
-      inputs.push_back(m == rank ? given(rank) : place(m, pieces) + rank * bytes);
+      inputs[size_t(m)] = m == rank ? given(rank) : place(m, pieces) + rank * bytes;
     treeReduce(operation.type, operation.reduce, inputs, at(operation.out, begin * element), count);
   }
   return {};

@@ -79,6 +79,7 @@ void measure(std::vector<Candidate> &candidates, int rank, int64_t bytes, int ro
 
 int runMember(const std::vector<std::string> &engines, Store &store, int rank, int size, int rounds) {
   std::vector<Candidate> candidates;
+  candidates.reserve(engines.size());
   for (const std::string &name : engines)
     candidates.push_back(open(name, store, rank, size, int(candidates.size())));
   for (int64_t bytes : {4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20})
@@ -95,11 +96,11 @@ int main(int count, char **arguments) {
     std::fprintf(stderr, "usage: comm-bench <ranks> <rounds> <engine>[:fixed]...\n");
     return 2;
   }
-  int size = std::atoi(arguments[1]), rounds = std::atoi(arguments[2]);
+  int size = int(std::strtol(arguments[1], nullptr, 10)), rounds = int(std::strtol(arguments[2], nullptr, 10));
   std::vector<std::string> engines(arguments + 3, arguments + count);
   test::FolderStore store;
   if (const char *rank = std::getenv("OMPI_COMM_WORLD_RANK"))
-    return runMember(engines, store, std::atoi(rank), size, rounds);
+    return runMember(engines, store, int(std::strtol(rank, nullptr, 10)), size, rounds);
   for (int rank = 1; rank < size; ++rank)
     if (fork() == 0)
       _exit(runMember(engines, store, rank, size, rounds));

@@ -62,6 +62,7 @@ TEST_P(Engine, AbortFromAnotherThreadEndsEveryWait) {
     if (end.rank() == 2)
       return over.await();
     std::vector<WorkPtr> works;
+    works.reserve(3);
     for (uint32_t i = 0; i < 3; ++i)
       works.push_back(end.allReduce(op(i), elements(values), Reduce::Sum).take());
     std::thread other;

@@ -22,7 +22,7 @@ const char *sharedFolder() { return std::getenv("DLC_TEST_SHARED"); }
 /// This process's rank, where mpirun started it; else -1.
 int mpiRank() {
   const char *rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  return sharedFolder() && rank ? std::atoi(rank) : -1;
+  return sharedFolder() && rank ? int(std::strtol(rank, nullptr, 10)) : -1;
 }
 
 /// mpirun ends everybody when a process ends that has not finished MPI, as after a failure: so processes wait for each
@@ -31,16 +31,10 @@ class Results final : public testing::EmptyTestEventListener {
   void OnTestProgramEnd(const testing::UnitTest &all) override {
     FolderStore store;
     (void)store.set("result/" + std::to_string(mpiRank()), all.Passed() ? "passed" : "failed");
-    for (int rank = 0; rank < std::atoi(std::getenv("OMPI_COMM_WORLD_SIZE")); ++rank)
+    for (int rank = 0; rank < std::strtol(std::getenv("OMPI_COMM_WORLD_SIZE"), nullptr, 10); ++rank)
       (void)store.get("result/" + std::to_string(rank), ample());
   }
 };
-
-[[maybe_unused]] const bool isListening = [] {
-  if (mpiRank() >= 0)
-    testing::UnitTest::GetInstance()->listeners().Append(new Results);
-  return true;
-}();
 
 } // namespace
 
@@ -75,8 +69,12 @@ std::vector<std::string> processEngines() {
 }
 
 std::vector<std::string> engines() {
-  if (mpiRank() >= 0)
-    return {"mpi"};
+  if (mpiRank() >= 0) {
+    // GoogleTest asks once, before it runs any test.
+    testing::TestEventListeners &listeners = testing::UnitTest::GetInstance()->listeners();
+    static const bool isListening = (listeners.Append(std::make_unique<Results>().release()), true);
+    return std::vector<std::string>(isListening ? 1 : 0, "mpi");
+  }
   std::vector<std::string> names = processEngines();
   std::erase(names, "mpi");
   names.insert(names.begin(), "inprocess");
@@ -127,6 +125,7 @@ void runRanks(int size, const std::function<void(int rank, runtime::Store &store
     return;
   }
   std::vector<std::thread> threads;
+  threads.reserve(size_t(size));
   for (int rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] { member(rank, store); });
   for (std::thread &each : threads)
@@ -217,7 +216,8 @@ std::vector<int> runUnderMpi(int size, const std::function<void(const MemberProc
   mkdtemp(folder.data());
   auto number = [&](const std::string &name, int otherwise) {
     std::ifstream file(folder + "/" + name);
-    return file >> otherwise ? otherwise : otherwise;
+    int read = 0;
+    return file >> read ? read : otherwise;
   };
   int mpirun = startMpi(size, folder);
   std::vector<int> processes, codes;

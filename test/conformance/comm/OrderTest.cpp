@@ -15,6 +15,7 @@ TEST_P(EngineOfSize, ManyAreStartedAtOnceAndAwaitedBackwards) {
   runMembers(engine(), size(), [&](Communicator &end) {
     constexpr uint32_t kMany = 20;
     std::vector<std::vector<float>> values;
+    values.reserve(kMany);
     std::vector<WorkPtr> works;
     for (uint32_t i = 0; i < kMany; ++i)
       values.push_back(valuesOf<float>(end.rank(), 1000 + i, i));
