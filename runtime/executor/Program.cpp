@@ -120,7 +120,8 @@ Status Session::Program::tellOthers(Status failure) {
     return failure;
   runtime::Job &job = *session.job;
   (void)job.failed(
-      {StatusCode::PeerFailed, job.memberName(job.firstMember() + session.member) + " failed: " + failure.message()});
+      {StatusCode::PeerFailed, job.memberName(job.firstMember() + session.member) + " failed: " + failure.message()},
+      /*own=*/true);
   return failure;
 }
 

@@ -193,7 +193,7 @@ Status Job::forEachMember(const std::function<Status(int)> &work) {
     return work(0);
   return threads_->run(work, [this](const Status &why) {
     // Others would wait for this one until their limit.
-    (void)failed({StatusCode::PeerFailed, why.message()});
+    (void)failed({StatusCode::PeerFailed, why.message()}, /*own=*/why.code() != StatusCode::PeerFailed);
   });
 }
 
