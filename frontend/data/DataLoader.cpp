@@ -6,9 +6,12 @@
 #include "record/Trace.h"
 #include "record/Transfer.h"
 
+#include <array>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 namespace dlc {
 
@@ -58,6 +61,16 @@ struct TensorDataset::Shared : detail::DataSource {
   std::pair<Tensor, Tensor> gather(std::span<const int64_t> rows) const override {
     return {gathered(hostInputs, rows).to(inputs.device()), gathered(hostTargets, rows).to(targets.device())};
   }
+  uint64_t fingerprint() const override {
+    std::lock_guard lock(mutex);
+    if (known == 0) {
+      record::HostBytes first = record::readOnHost(hostInputs, Where::current());
+      record::HostBytes second = record::readOnHost(hostTargets, Where::current());
+      std::array<TensorView, 2> views = {viewOf(hostInputs, first), viewOf(hostTargets, second)};
+      known = fingerprintOf(views);
+    }
+    return known;
+  }
   Tensor gathered(const Tensor &from, std::span<const int64_t> rows) const {
     record::HostBytes bytes = record::readOnHost(from, Where::current());
     TensorView source = viewOf(from, bytes);
@@ -72,6 +85,10 @@ struct TensorDataset::Shared : detail::DataSource {
   Tensor inputs, targets;
   Tensor hostInputs, hostTargets;
   std::shared_ptr<BufferPool> pool = std::make_shared<BufferPool>();
+
+private:
+  mutable std::mutex mutex;
+  mutable uint64_t known = 0;
 };
 
 TensorDataset::TensorDataset(Tensor inputs, Tensor targets, Where where) : shared(std::make_shared<Shared>()) {
@@ -129,18 +146,29 @@ std::pair<Tensor, Tensor> stackSamples(std::span<const std::pair<Tensor, Tensor>
 }
 } // namespace detail
 
+struct DataLoader::Position {
+  uint64_t seed = 0;
+  /// Of the last pass, once there is one.
+  std::optional<BatchState> last;
+  /// The next pass goes on from `last`.
+  bool resumes = false;
+};
+
 struct DataLoader::Iterator::State {
   Batches batches;
   std::shared_ptr<detail::DataSource> source;
   bool split;
+  std::shared_ptr<Position> position;
 };
 
 namespace {
-Batches makeBatches(const detail::DataSource &source, const DataLoaderOptions &options, Where where) {
+Batches makeBatches(const detail::DataSource &source, const DataLoaderOptions &options, uint64_t seed, Where where,
+                    uint64_t fingerprint = 0) {
   auto batches = Batches::create(source.size(), {.batchSize = options.batch_size,
                                                  .shuffle = options.shuffle,
                                                  .dropLast = options.drop_last,
-                                                 .seed = options.seed});
+                                                 .seed = seed,
+                                                 .fingerprint = fingerprint});
   check(batches.status(), where);
   return batches.take();
 }
@@ -150,23 +178,61 @@ DataLoader::DataLoader(TensorDataset data, DataLoaderOptions options, Where wher
     : DataLoader(std::static_pointer_cast<detail::DataSource>(data.shared), options, where) {}
 
 DataLoader::DataLoader(std::shared_ptr<detail::DataSource> source, DataLoaderOptions options, Where where)
-    : source(std::move(source)), options(options), where(where) {
-  makeBatches(*this->source, options, where); // a bad option is refused here
+    : source(std::move(source)), position(std::make_shared<Position>()), options(options), where(where) {
+  position->seed = options.seed;
+  makeBatches(*this->source, options, options.seed, where); // a bad option is refused here
 }
 
-int64_t DataLoader::size() const { return makeBatches(*source, options, where).batchesPerEpoch(); }
-void DataLoader::set_epoch(uint64_t epoch) { *source->passes = epoch; }
+int64_t DataLoader::size() const { return makeBatches(*source, options, position->seed, where).batchesPerEpoch(); }
+
+void DataLoader::set_epoch(uint64_t epoch) {
+  *source->passes = epoch;
+  position->last.reset();
+  position->resumes = false;
+}
+
+uint64_t DataLoader::epoch() const { return position->resumes ? position->last->epoch : *source->passes; }
+
+BatchState DataLoader::state_dict(Where) const {
+  // Between passes the data set's count decides, which other loaders of it have moved on too.
+  BatchState state = position->last.value_or(BatchState());
+  if (!position->last || (state.consumed == 0 && !position->resumes))
+    state = {.seed = position->seed, .epoch = *source->passes, .size = source->size()};
+  state.fingerprint = source->fingerprint();
+  return state;
+}
+
+Status detail::checkPosition(const DataLoader &loader, const BatchState &state) {
+  const DataSource &source = *loader.source;
+  return makeBatches(source, loader.options, state.seed, loader.where, source.fingerprint()).restore(state);
+}
+
+void DataLoader::load_state_dict(const BatchState &state, Where where) {
+  if (Status status = detail::checkPosition(*this, state); !status.ok())
+    fail(ErrorKind::State, "load_state_dict: " + status.message(), where);
+  position->seed = state.seed;
+  position->last = state;
+  position->resumes = true;
+}
 
 DataLoader::Iterator DataLoader::begin() const {
+  Batches batches = makeBatches(*source, options, position->seed, where);
+  if (std::exchange(position->resumes, false)) {
+    check(batches.restore(*position->last), where);
+    *source->passes = position->last->epoch;
+  } else {
+    batches.startEpoch(*source->passes);
+  }
+  ++*source->passes;
   Iterator iterator;
   iterator.state =
-      std::make_shared<Iterator::State>(Iterator::State{makeBatches(*source, options, where), source, options.split});
-  iterator.state->batches.startEpoch((*source->passes)++);
+      std::make_shared<Iterator::State>(Iterator::State{std::move(batches), source, options.split, position});
   return ++iterator;
 }
 
 DataLoader::Iterator &DataLoader::Iterator::operator++() {
   std::span<const int64_t> rows = state->batches.next();
+  state->position->last = state->batches.state();
   if (rows.empty()) {
     state.reset();
     batch = {};

@@ -1,5 +1,6 @@
 #include "distributed/Membership.h"
 
+#include "checkpoint/Group.h"
 #include "dlc/frontend/Distributed.h"
 #include "record/Fault.h"
 #include "record/Recording.h"
@@ -130,6 +131,7 @@ int64_t local_rank(Where where) { return record::requireJob("local_rank", where)
 void shutdown(Where where) {
   record::requireJob("shutdown", where);
   record::cut(where);
+  record::finishCheckpoints(where);
   membership().active = false;
   check(membership().runtime->leave(), where);
 }

@@ -44,6 +44,18 @@ uint64_t nextRandomOffset(uint64_t &seed) {
   return generator().next++;
 }
 
+std::pair<uint64_t, uint64_t> randomState() {
+  std::lock_guard lock(generator().mutex);
+  return {generator().seed, generator().next};
+}
+
+void setRandomState(std::pair<uint64_t, uint64_t> state) {
+  std::lock_guard lock(generator().mutex);
+  noteGenerator(generator().seed, generator().next);
+  generator().seed = state.first;
+  generator().next = state.second;
+}
+
 std::shared_ptr<const Segment> makeSegment(const std::string &name, int64_t bytes, Place &place,
                                            const std::source_location &where) {
   static std::mutex mutex;

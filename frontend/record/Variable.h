@@ -83,5 +83,8 @@ Tensor makeNumber(double value, DType dtype, const std::string &role, std::funct
                   const std::source_location &where, Place &place = Place::host());
 /// The next ordinal of the generator.
 uint64_t nextRandomOffset(uint64_t &seed);
+/// The generator's seed and next ordinal.
+std::pair<uint64_t, uint64_t> randomState();
+void setRandomState(std::pair<uint64_t, uint64_t> state);
 
 } // namespace dlc::record

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dlc/frontend/Tensor.h"
+#include "dlc/runtime/Data.h"
 
 #include <memory>
 #include <span>
@@ -48,17 +49,22 @@ struct DataLoaderOptions {
   bool split = true;
 };
 
+class DataLoader;
 namespace detail {
 /// Any data set a loader can read.
 struct DataSource {
   virtual ~DataSource() = default;
   virtual int64_t size() const = 0;
   virtual std::pair<Tensor, Tensor> gather(std::span<const int64_t> rows) const = 0;
+  /// Of the content; 0 where it is not known.
+  virtual uint64_t fingerprint() const { return 0; }
   /// Passes begun, which number the epochs.
   std::shared_ptr<uint64_t> passes = std::make_shared<uint64_t>(0);
 };
 /// Samples `get(i)` of a user's type, stacked.
 std::pair<Tensor, Tensor> stackSamples(std::span<const std::pair<Tensor, Tensor>> samples);
+/// What load_state_dict would refuse.
+Status checkPosition(const DataLoader &loader, const BatchState &state);
 } // namespace detail
 
 /// Batches of a data set; each pass of a range-for over it is an epoch. Epochs are counted with the data set, so a
@@ -78,8 +84,16 @@ public:
 
   /// Batches of an epoch.
   int64_t size() const;
-  /// The next pass is this epoch.
+  /// The next pass is this epoch, from its start.
   void set_epoch(uint64_t epoch);
+  /// The epoch that the next pass begins, or after load_state_dict goes on with.
+  uint64_t epoch() const;
+
+  /// Where the last pass stands: samples of batches that it has given out count. The same on all ranks.
+  BatchState state_dict(Where where = Where::current()) const;
+  /// The next pass goes on there, in the middle of an epoch, also with another batch size or on another number of
+  /// ranks. The order is that of the state's seed. An Error when the state is of another data set.
+  void load_state_dict(const BatchState &state, Where where = Where::current());
 
   class Iterator {
   public:
@@ -110,8 +124,12 @@ private:
     }
     D data;
   };
+  friend Status detail::checkPosition(const DataLoader &loader, const BatchState &state);
   DataLoader(std::shared_ptr<detail::DataSource> source, DataLoaderOptions options, Where where);
   std::shared_ptr<detail::DataSource> source;
+  /// Copies of the loader share it.
+  struct Position;
+  std::shared_ptr<Position> position;
   DataLoaderOptions options;
   Where where;
 };
