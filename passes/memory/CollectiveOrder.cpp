@@ -29,17 +29,30 @@ CollectiveOrder::CollectiveOrder(ArrayRef<dl::GroupOp> groups, Successors succes
     if (kindOf(index) == dl::GroupKind::Collective)
       collectives.push_back(index);
   }
-  // Collectives are in order, so who reaches a group first is the first that needs it.
-  for (auto [number, collective] : llvm::enumerate(collectives)) {
+  auto closureOf = [&](unsigned collective, auto enter) {
     SmallVector<unsigned> reached{collective};
     while (!reached.empty()) {
       unsigned index = reached.pop_back_val();
-      if (urgency[index] != none)
-        continue;
-      urgency[index] = number;
-      llvm::append_range(reached, predecessors[groups[index]]);
+      if (enter(index))
+        llvm::append_range(reached, predecessors[groups[index]]);
     }
+  };
+  // The one that needs least before it comes first: a count that the backward pass divides by, then gradients as the
+  // pass reaches them.
+  DenseMap<unsigned, size_t> needs;
+  for (unsigned collective : collectives) {
+    DenseSet<unsigned> seen;
+    closureOf(collective, [&](unsigned index) { return seen.insert(index).second; });
+    needs[collective] = seen.size();
   }
+  llvm::stable_sort(collectives, [&](unsigned a, unsigned b) { return needs.lookup(a) < needs.lookup(b); });
+  for (auto [number, collective] : llvm::enumerate(collectives))
+    closureOf(collective, [&, number = number](unsigned index) {
+      bool first = urgency[index] == none;
+      if (first)
+        urgency[index] = number;
+      return first;
+    });
 }
 
 unsigned CollectiveOrder::startOf(dl::GroupOp wait) const {
@@ -51,25 +64,26 @@ unsigned CollectiveOrder::startOf(dl::GroupOp wait) const {
 
 std::vector<unsigned>::iterator CollectiveOrder::choose(std::vector<unsigned> &ready,
                                                         llvm::function_ref<int64_t(dl::GroupOp)> growth) {
-  if (any)
-    if (auto start = llvm::find_if(ready, [&](unsigned i) { return kindOf(i) == dl::GroupKind::Collective; });
-        start != ready.end()) {
-      started.try_emplace(groups[*start], started.size());
-      return start;
-    }
-  // What frees as much as it takes, give or take a scalar, runs at once; what no collective needs only if it frees
-  // more.
-  auto free = llvm::find_if(ready, [&](unsigned index) {
-    int64_t most = any && urgency[index] == none ? -1 : dl::slotAlignment;
-    return kindOf(index) != dl::GroupKind::Wait && growth(groups[index]) <= most;
+  // What frees as much as it takes, give or take a scalar.
+  auto isFree = [&](unsigned index) { return growth(groups[index]) <= dl::slotAlignment; };
+  if (!any) {
+    auto free = llvm::find_if(ready, isFree);
+    return free == ready.end() ? ready.begin() : free;
+  }
+  auto found = llvm::find_if(ready, [&](unsigned i) { return kindOf(i) == dl::GroupKind::Collective; });
+  if (found != ready.end()) {
+    started.try_emplace(groups[*found], started.size());
+    return found;
+  }
+  // What no collective needs goes first if it frees memory, and late if not.
+  found = llvm::find_if(ready, [&](unsigned i) {
+    return kindOf(i) != dl::GroupKind::Wait && urgency[i] == none && growth(groups[i]) < 0;
   });
-  if (free != ready.end())
-    return free;
-  if (!any)
-    return ready.begin();
+  if (found != ready.end())
+    return found;
   auto rank = [&](unsigned index) {
     bool waits = kindOf(index) == dl::GroupKind::Wait;
-    return std::tuple(waits, urgency[index], waits ? startOf(groups[index]) : 0, index);
+    return std::tuple(waits, urgency[index], waits ? startOf(groups[index]) : unsigned(!isFree(index)), index);
   };
   return llvm::min_element(ready, [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
 }

@@ -17,8 +17,8 @@
 // JSON: "sharding":{"dims":[{"axes":["data"],"borders":[0,3,6]},null],"global":[6,8]}
 // JSON: "fingerprint":{"program":"
 // JSON: "mesh":[{"name":"data","size":2}]
-// SMALL: #0{{ +}}all_reduce sum(data){{ +}}32 bytes f32 {{.*}} bucket 0: b
-// SMALL-NEXT: #1{{ +}}all_reduce sum(data){{ +}}256 bytes f32 {{.*}} bucket 1: a
+// SMALL: #0{{ +}}all_reduce sum(data){{ +}}256 bytes f32 {{.*}} bucket 0: a
+// SMALL-NEXT: #1{{ +}}all_reduce sum(data){{ +}}32 bytes f32 {{.*}} bucket 1: b
 // MESH: --mesh: expected axis=members, got 'data'
 // ZERO: --mesh: expected axis=members, got 'data=0'
 module attributes {dl.local} {
