@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <new>
 #include <set>
@@ -226,7 +227,8 @@ Status Save::run() {
   StatusOr<std::string> begun = round.meet(text, [&](const auto &texts) { return begin(texts); });
   if (!begun.ok())
     return begun.status().withContext("checkpoint of step " + std::to_string(step));
-  int attempt = std::atoi(begun->c_str());
+  int attempt = 1;
+  std::from_chars(begun->data(), begun->data() + begun->size(), attempt);
   StatusOr<std::string> written = writePieces(attempt);
   return round.meet(written, [&](const auto &texts) { return complete(texts, attempt); })
       .status()

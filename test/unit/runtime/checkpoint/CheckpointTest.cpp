@@ -17,13 +17,16 @@ using testing::HasSubstr;
 
 namespace {
 
-const CheckpointGroup alone;
+CheckpointGroup alone() { return {}; }
 
-const std::vector<TestTensor> kTensors = {{"fc.weight", DType::F32, {3, 4}},
-                                          {"fc.bias", DType::F32, {4}},
-                                          {"mask", DType::I1, {5}},
-                                          {"steps", DType::I64, {}},
-                                          {"none", DType::I8, {0, 2}}};
+const std::vector<TestTensor> &someTensors() {
+  static const std::vector<TestTensor> tensors = {{"fc.weight", DType::F32, {3, 4}},
+                                                  {"fc.bias", DType::F32, {4}},
+                                                  {"mask", DType::I1, {5}},
+                                                  {"steps", DType::I64, {}},
+                                                  {"none", DType::I8, {0, 2}}};
+  return tensors;
+}
 
 class CheckpointTest : public testing::Test {
 protected:
@@ -32,11 +35,11 @@ protected:
     return directory + "/step-" + std::string(8 - digits.size(), '0') + digits;
   }
   /// Reads as one member.
-  Status readAlone(const std::vector<TestTensor> &tensors = kTensors) const {
-    StatusOr<std::optional<Checkpoint>> found = Checkpoint::latest(alone, directory);
+  Status readAlone(const std::vector<TestTensor> &tensors = someTensors()) const {
+    StatusOr<std::optional<Checkpoint>> found = Checkpoint::latest(alone(), directory);
     if (!found.ok())
       return found.status();
-    return *found ? readTensors(alone, **found, tensors) : Status(StatusCode::Internal, "none");
+    return *found ? readTensors(alone(), **found, tensors) : Status(StatusCode::Internal, "none");
   }
 
   TemporaryFolder folder;
@@ -98,42 +101,42 @@ TEST_F(CheckpointTest, ReplicatedTensorsAreWrittenOnce) {
 }
 
 TEST_F(CheckpointTest, OneMembersFileIsAnOrdinarySafetensorsFile) {
-  ASSERT_TRUE(saveTensors(alone, directory, 1200, kTensors).ok());
+  ASSERT_TRUE(saveTensors(alone(), directory, 1200, someTensors()).ok());
   EXPECT_THAT(namesIn(directory), ElementsAre("LATEST", "step-00001200"));
   EXPECT_EQ(readFile(directory + "/LATEST"), "step-00001200\n");
   StatusOr<Safetensors> file = Safetensors::open(step(1200) + "/m00000.safetensors");
   ASSERT_TRUE(file.ok()) << file.status().message();
-  ASSERT_EQ(file->tensors().size(), kTensors.size());
-  for (const TestTensor &tensor : kTensors)
+  ASSERT_EQ(file->tensors().size(), someTensors().size());
+  for (const TestTensor &tensor : someTensors())
     EXPECT_EQ(contentOf(*file->find(tensor.name)), tensor.bytes(tensor.part({}, 0))) << tensor.name;
 }
 
 TEST_F(CheckpointTest, StateTravelsAlong) {
   CheckpointOptions options;
   options.state = {{"loader", R"({"epoch":2,"seed":18446744073709551615})"}, {"lr", "0.1"}};
-  ASSERT_TRUE(saveTensors(alone, directory, 3, kTensors, {}, options).ok());
-  StatusOr<Checkpoint> opened = Checkpoint::open(alone, step(3));
+  ASSERT_TRUE(saveTensors(alone(), directory, 3, someTensors(), {}, options).ok());
+  StatusOr<Checkpoint> opened = Checkpoint::open(alone(), step(3));
   ASSERT_TRUE(opened.ok()) << opened.status().message();
   EXPECT_EQ(opened->state(), options.state);
-  EXPECT_EQ(opened->tensors().size(), kTensors.size());
+  EXPECT_EQ(opened->tensors().size(), someTensors().size());
   EXPECT_EQ(opened->tensors()[1].name, "fc.bias");
   options.state = {{"bad", "{"}};
-  EXPECT_EQ(saveTensors(alone, directory, 4, kTensors, {}, options).message(),
+  EXPECT_EQ(saveTensors(alone(), directory, 4, someTensors(), {}, options).message(),
             "checkpoint of step 4: state 'bad': is not JSON");
 }
 
 TEST_F(CheckpointTest, NoneIsNoError) {
-  StatusOr<std::optional<Checkpoint>> found = Checkpoint::latest(alone, directory);
+  StatusOr<std::optional<Checkpoint>> found = Checkpoint::latest(alone(), directory);
   ASSERT_TRUE(found.ok());
   EXPECT_FALSE(found->has_value());
   writeFile(folder.file("file"), "");
-  EXPECT_EQ(Checkpoint::latest(alone, folder.file("file")).status().code(), StatusCode::InvalidInput);
+  EXPECT_EQ(Checkpoint::latest(alone(), folder.file("file")).status().code(), StatusCode::InvalidInput);
 }
 
 TEST_F(CheckpointTest, LatestIsWhatWasSavedLast) {
   for (int64_t number : {5, 10, 2})
-    ASSERT_TRUE(saveTensors(alone, directory, number, kTensors).ok());
-  auto latest = [&] { return Checkpoint::latest(alone, directory).value()->step(); };
+    ASSERT_TRUE(saveTensors(alone(), directory, number, someTensors()).ok());
+  auto latest = [&] { return Checkpoint::latest(alone(), directory).value()->step(); };
   EXPECT_EQ(latest(), 2);
   std::filesystem::remove_all(step(2));
   EXPECT_EQ(latest(), 10) << "LATEST names what is gone: the highest";
@@ -149,19 +152,19 @@ TEST_F(CheckpointTest, KeepsTheNewest) {
   CheckpointOptions options;
   options.keep = 2;
   for (int64_t number : {30, 31, 1, 2})
-    ASSERT_TRUE(saveTensors(alone, directory, number, kTensors, {}, options).ok());
+    ASSERT_TRUE(saveTensors(alone(), directory, number, someTensors(), {}, options).ok());
   EXPECT_THAT(namesIn(directory), ElementsAre("LATEST", "step-00000001", "step-00000002"));
   // Somebody's notes keep their directory.
   writeFile(step(1) + "/notes.txt", "mine");
   std::filesystem::create_directory(directory + "/step-mine");
   options.keep = 1;
-  ASSERT_TRUE(saveTensors(alone, directory, 3, kTensors, {}, options).ok());
+  ASSERT_TRUE(saveTensors(alone(), directory, 3, someTensors(), {}, options).ok());
   EXPECT_THAT(namesIn(directory), ElementsAre("LATEST", "step-00000001", "step-00000003", "step-mine"));
   EXPECT_THAT(namesIn(step(1)), ElementsAre("notes.txt"));
 }
 
 TEST_F(CheckpointTest, TheSameStepIsReplaced) {
-  std::vector<TestTensor> changed = kTensors;
+  std::vector<TestTensor> changed = someTensors();
   for (uint64_t seed = 1; seed < 5; ++seed) {
     for (TestTensor &tensor : changed)
       tensor.seed = seed;
@@ -175,7 +178,7 @@ TEST_F(CheckpointTest, TheSameStepIsReplaced) {
 }
 
 TEST_F(CheckpointTest, LeftoversAreRemovedAndNothingElse) {
-  ASSERT_TRUE(saveTensors(alone, directory, 1, kTensors).ok());
+  ASSERT_TRUE(saveTensors(alone(), directory, 1, someTensors()).ok());
   std::filesystem::create_directories(step(2));
   writeFile(step(2) + "/m00000.safetensors", "half");
   writeFile(step(2) + "/m00001.safetensors.tmp-12", "half");
@@ -185,14 +188,14 @@ TEST_F(CheckpointTest, LeftoversAreRemovedAndNothingElse) {
   writeFile(directory + "/LATEST.tmp-3", "");
   writeFile(directory + "/model.safetensors", "not ours");
   std::filesystem::create_directories(directory + "/step-5");
-  ASSERT_TRUE(saveTensors(alone, directory, 3, kTensors).ok());
+  ASSERT_TRUE(saveTensors(alone(), directory, 3, someTensors()).ok());
   EXPECT_THAT(namesIn(directory),
               ElementsAre("LATEST", "model.safetensors", "step-00000001", "step-00000003", "step-5"));
   EXPECT_THAT(namesIn(step(1)), ElementsAre("index.json", "m00000.safetensors", "m1.safetensors"));
 }
 
 TEST_F(CheckpointTest, MisfitsAreListedTogether) {
-  ASSERT_TRUE(saveTensors(alone, directory, 1, kTensors).ok());
+  ASSERT_TRUE(saveTensors(alone(), directory, 1, someTensors()).ok());
   std::vector<TestTensor> others = {{"fc.weight", DType::F32, {4, 3}},
                                     {"fc.bias", DType::F64, {4}},
                                     {"mask", DType::I1, {5}},
@@ -202,21 +205,21 @@ TEST_F(CheckpointTest, MisfitsAreListedTogether) {
                                                    "fc.bias is f64[4], the checkpoint has f32[4];");
   // Not strict: names in both.
   std::vector<CheckpointTensor> wanted = {others[2].part({}, 0), others[3].part({}, 0)};
-  StatusOr<Checkpoint> opened = Checkpoint::open(alone, step(1));
-  auto read = opened->read(alone, wanted, /*strict=*/false);
+  StatusOr<Checkpoint> opened = Checkpoint::open(alone(), step(1));
+  auto read = opened->read(alone(), wanted, /*strict=*/false);
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_NE((*read)[0], nullptr);
   EXPECT_EQ((*read)[1], nullptr);
   wanted[1] = wanted[0];
-  EXPECT_EQ(opened->read(alone, wanted).status().message(), "tensor 'mask' is wanted twice");
-  wanted = {kTensors[1].part({}, 0)};
+  EXPECT_EQ(opened->read(alone(), wanted).status().message(), "tensor 'mask' is wanted twice");
+  wanted = {someTensors()[1].part({}, 0)};
   wanted[0].start = {1};
   wanted[0].extent = {4};
-  EXPECT_THAT(opened->read(alone, wanted, false).status().message(), HasSubstr("expects a box inside f32[4]"));
+  EXPECT_THAT(opened->read(alone(), wanted, false).status().message(), HasSubstr("expects a box inside f32[4]"));
 }
 
 TEST_F(CheckpointTest, DamagedFilesAreRefused) {
-  ASSERT_TRUE(saveTensors(alone, directory, 1, kTensors).ok());
+  ASSERT_TRUE(saveTensors(alone(), directory, 1, someTensors()).ok());
   std::string path = step(1) + "/m00000.safetensors", good = readFile(path);
   for (size_t at : {size_t{0}, size_t{20}, good.size() - 1}) {
     std::string bad = good;
@@ -242,7 +245,7 @@ TEST_F(CheckpointTest, DamagedFilesAreRefused) {
 
 /// An index whose checksums fit may still lie about what is in the files.
 TEST_F(CheckpointTest, AnIndexThatDoesNotFitItsFilesIsRefused) {
-  ASSERT_TRUE(saveTensors(alone, directory, 1, kTensors).ok());
+  ASSERT_TRUE(saveTensors(alone(), directory, 1, someTensors()).ok());
   std::string path = step(1) + "/index.json", good = readFile(path);
   auto with = [&](const std::string &from, const std::string &to) {
     std::string text = good;
@@ -258,7 +261,7 @@ TEST_F(CheckpointTest, AnIndexThatDoesNotFitItsFilesIsRefused) {
 
 TEST_F(CheckpointTest, AnyDamageOfTheIndexIsRefusedOrHarmless) {
   std::vector<TestTensor> small = {{"w", DType::F32, {2}}};
-  ASSERT_TRUE(saveTensors(alone, directory, 1, small).ok());
+  ASSERT_TRUE(saveTensors(alone(), directory, 1, small).ok());
   std::string path = step(1) + "/index.json", good = readFile(path);
   int harmless = 0;
   constexpr std::string_view replacements = "90\"{]\xff-";
@@ -304,10 +307,10 @@ TEST_F(CheckpointTest, AFailureOfOneMemberIsThatOfAll) {
   });
   EXPECT_EQ(all[0].message(), "checkpoint of step 5: rank 1 saves another step than rank 0, which saves step 5");
 
-  ASSERT_TRUE(saveTensors(alone, directory, 5, kTensors).ok());
+  ASSERT_TRUE(saveTensors(alone(), directory, 5, someTensors()).ok());
   all = runMembers(3, [&](const CheckpointGroup &group) {
     StatusOr<Checkpoint> opened = Checkpoint::open(group, step(5));
-    std::vector<TestTensor> tensors = kTensors;
+    std::vector<TestTensor> tensors = someTensors();
     if (group.rank == 2)
       tensors.pop_back();
     return opened.ok() ? readTensors(group, *opened, tensors) : opened.status();
@@ -321,7 +324,7 @@ TEST_F(CheckpointTest, AFailureOfOneMemberIsThatOfAll) {
 TEST_F(CheckpointTest, AMissingMemberIsNamedAtTheLimit) {
   std::vector<Status> all = runMembers(3, [&](CheckpointGroup group) {
     group.timeout = std::chrono::milliseconds(200);
-    return group.rank == 1 ? Status() : saveTensors(group, directory, 5, kTensors);
+    return group.rank == 1 ? Status() : saveTensors(group, directory, 5, someTensors());
   });
   EXPECT_EQ(all[0].message(), "checkpoint of step 5: rank 1 did not come to the save of step 5 within 0.2 s");
   EXPECT_EQ(all[2].message(), all[0].message());
@@ -331,15 +334,16 @@ TEST_F(CheckpointTest, AMissingMemberIsNamedAtTheLimit) {
 TEST_F(CheckpointTest, AGroupWithoutAStoreIsRefused) {
   CheckpointGroup group;
   group.worldSize = 2;
-  EXPECT_THAT(saveTensors(group, directory, 5, kTensors).message(), HasSubstr("expects a store for 2 members"));
+  EXPECT_THAT(saveTensors(group, directory, 5, someTensors()).message(), HasSubstr("expects a store for 2 members"));
   group.rank = 2;
-  EXPECT_THAT(saveTensors(group, directory, 5, kTensors).message(), HasSubstr("expects a rank from 0 to 1, got 2"));
+  EXPECT_THAT(saveTensors(group, directory, 5, someTensors()).message(),
+              HasSubstr("expects a rank from 0 to 1, got 2"));
 }
 
 TEST_F(CheckpointTest, AWriterCopiesFirst) {
   expectAllOk(runMembers(2, [&](const CheckpointGroup &group) {
     CheckpointWriter writer(group, directory);
-    const TestTensor &tensor = kTensors[0];
+    const TestTensor &tensor = someTensors()[0];
     for (int64_t number = 1; number < 4; ++number) {
       std::string bytes = tensor.bytes(tensor.part({}, 0));
       CheckpointSource source{tensor.part({}, 0), bytes.data()};
@@ -360,7 +364,7 @@ TEST_F(CheckpointTest, AWritersErrorSurfacesOnce) {
   writeFile(folder.file("run"), "in the way");
   CheckpointSource source{{"w", "parameter", DType::I8, {2}, {}, {}}, "ab"};
   std::string expected = "checkpoint of step 1: " + directory + ": cannot make the directory: Not a directory";
-  CheckpointWriter writer(alone, directory);
+  CheckpointWriter writer(alone(), directory);
   ASSERT_TRUE(writer.save(1, {&source, 1}).ok());
   EXPECT_EQ(writer.save(2, {&source, 1}).message(), expected) << "at the next save, which does nothing";
   EXPECT_TRUE(writer.finish().ok());
@@ -369,7 +373,7 @@ TEST_F(CheckpointTest, AWritersErrorSurfacesOnce) {
   EXPECT_TRUE(writer.finish().ok());
   testing::internal::CaptureStderr();
   {
-    CheckpointWriter unseen(alone, directory);
+    CheckpointWriter unseen(alone(), directory);
     ASSERT_TRUE(unseen.save(1, {&source, 1}).ok());
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "dlc: " + expected + "\n");

@@ -1,6 +1,6 @@
 #include "Members.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <atomic>
 #include <csignal>
@@ -54,11 +54,10 @@ ssize_t write(int file, const void *bytes, size_t size) {
 using namespace dlc;
 using namespace dlc::runtime;
 using namespace dlc::runtime::test;
-using testing::ElementsAre;
 
 namespace {
 
-const CheckpointGroup alone;
+CheckpointGroup alone() { return {}; }
 
 std::vector<TestTensor> valuesOf(uint64_t seed) {
   return {{"fc.weight", DType::F32, {30, 40}, seed}, {"fc.bias", DType::F32, {40}, seed + 1}};
@@ -92,13 +91,13 @@ std::optional<int> saveInChild(int killedAt, int members, const std::string &dir
 
 /// The seed of the values that are loaded; all of them must be of one save.
 std::optional<uint64_t> loadedSeed(const std::string &directory) {
-  StatusOr<std::optional<Checkpoint>> found = Checkpoint::latest(alone, directory);
+  StatusOr<std::optional<Checkpoint>> found = Checkpoint::latest(alone(), directory);
   if (!found.ok() || !*found) {
     ADD_FAILURE() << (found.ok() ? "no checkpoint" : found.status().message());
     return std::nullopt;
   }
   for (uint64_t seed : {10, 20, 30})
-    if (readTensors(alone, **found, valuesOf(seed)).ok())
+    if (readTensors(alone(), **found, valuesOf(seed)).ok())
       return seed;
   ADD_FAILURE() << "values of no save";
   return std::nullopt;
@@ -109,7 +108,9 @@ void expectTidy(const std::string &directory, int members) {
   for (const std::string &name : namesIn(directory)) {
     if (name == "LATEST")
       continue;
-    std::vector<std::string> files = namesIn(directory + "/" + name);
+    std::string path = directory;
+    path.append("/").append(name);
+    std::vector<std::string> files = namesIn(path);
     EXPECT_EQ(files.size(), size_t(members) + 1) << name;
     EXPECT_EQ(files.front(), "index.json") << name;
   }

@@ -85,6 +85,7 @@ Status saveTensors(const CheckpointGroup &group, const std::string &directory, i
 Status readTensors(const CheckpointGroup &group, const Checkpoint &checkpoint, const std::vector<TestTensor> &tensors,
                    const std::vector<Layout> &layouts) {
   std::vector<CheckpointTensor> wanted;
+  wanted.reserve(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i)
     wanted.push_back(tensors[i].part(layouts.empty() ? Layout() : layouts[i], group.rank));
   StatusOr<std::vector<Checkpoint::Data>> read = checkpoint.read(group, wanted);

@@ -149,6 +149,7 @@ TEST(Batches, MembersTogetherHaveEverySampleOnce) {
 TEST(Batches, MembersHaveBlocks) {
   auto rows = [](int64_t count, int64_t members) {
     std::vector<int64_t> ends;
+    ends.reserve(static_cast<size_t>(members));
     for (int64_t member = 0; member < members; ++member)
       ends.push_back(memberRows(count, member, members).end);
     return ends;
