@@ -29,30 +29,39 @@ CollectiveOrder::CollectiveOrder(ArrayRef<dl::GroupOp> groups, Successors succes
     if (kindOf(index) == dl::GroupKind::Collective)
       collectives.push_back(index);
   }
-  auto closureOf = [&](unsigned collective, auto enter) {
+  // Groups one after the other from the start of the program up to each; by a stack, programs are deep.
+  DenseMap<unsigned, unsigned> depths;
+  for (unsigned collective : collectives) {
+    SmallVector<unsigned> open{collective};
+    while (!open.empty()) {
+      unsigned index = open.back(), depth = 1;
+      ArrayRef<unsigned> before = predecessors[groups[index]];
+      size_t unknown = open.size();
+      for (unsigned other : before) {
+        auto known = depths.find(other);
+        if (known == depths.end())
+          open.push_back(other);
+        else
+          depth = std::max(depth, known->second + 1);
+      }
+      if (open.size() != unknown)
+        continue;
+      depths[index] = depth;
+      open.pop_back();
+    }
+  }
+  // The nearest comes first: a count that the backward pass divides by, then gradients as the pass reaches them.
+  llvm::stable_sort(collectives, [&](unsigned a, unsigned b) { return depths.lookup(a) < depths.lookup(b); });
+  for (auto [number, collective] : llvm::enumerate(collectives)) {
     SmallVector<unsigned> reached{collective};
     while (!reached.empty()) {
       unsigned index = reached.pop_back_val();
-      if (enter(index))
-        llvm::append_range(reached, predecessors[groups[index]]);
+      if (urgency[index] != none)
+        continue;
+      urgency[index] = number;
+      llvm::append_range(reached, predecessors[groups[index]]);
     }
-  };
-  // The one that needs least before it comes first: a count that the backward pass divides by, then gradients as the
-  // pass reaches them.
-  DenseMap<unsigned, size_t> needs;
-  for (unsigned collective : collectives) {
-    DenseSet<unsigned> seen;
-    closureOf(collective, [&](unsigned index) { return seen.insert(index).second; });
-    needs[collective] = seen.size();
   }
-  llvm::stable_sort(collectives, [&](unsigned a, unsigned b) { return needs.lookup(a) < needs.lookup(b); });
-  for (auto [number, collective] : llvm::enumerate(collectives))
-    closureOf(collective, [&, number = number](unsigned index) {
-      bool first = urgency[index] == none;
-      if (first)
-        urgency[index] = number;
-      return first;
-    });
 }
 
 unsigned CollectiveOrder::startOf(dl::GroupOp wait) const {

@@ -28,7 +28,7 @@ private:
 
   llvm::ArrayRef<dl::GroupOp> groups;
   bool any = false;
-  std::vector<unsigned> urgency; ///< by group: number of the first collective that needs it, by how much it needs; ~0: none
+  std::vector<unsigned> urgency; ///< by group: number of the nearest collective that needs it; ~0: none
   llvm::DenseMap<mlir::Operation *, unsigned> started; ///< the how many-th a collective was that did
 };
 

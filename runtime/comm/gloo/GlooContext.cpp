@@ -1,5 +1,6 @@
 #include "comm/gloo/GlooContext.h"
 #include "comm/host/BlockedSignals.h"
+#include "comm/host/ShortSlices.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -47,6 +48,7 @@ Status GlooContext::open(const Group &group, Deadline deadline) {
   try {
     {
       BlockedSignals blocked;
+      ShortSlices prompt;
       device = gloo::transport::tcp::CreateDevice(whereToListen());
     }
     context = device->createContext(rank, size);

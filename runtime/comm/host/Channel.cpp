@@ -1,32 +1,13 @@
 #include "comm/host/Channel.h"
 
+#include "comm/host/ShortSlices.h"
 #include "dlc/runtime/Profile.h"
 #include "dlc/runtime/Stream.h"
 
 #include <csignal>
-#include <cstdint>
 #include <cstdio>
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace dlc::runtime {
-
-/// This thread shares a processor with one that computes, and mostly waits: with short time slices Linux (6.12 and
-/// later) lets it run as soon as it has something to do, where it would wait for milliseconds else. Others ignore it.
-static void askForShortSlices() {
-  struct { // sched_attr of the kernel, whose header cannot stand beside the C library's
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime, deadline, period;
-  } attributes{};
-  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 || attributes.policy != SCHED_OTHER)
-    return;
-  attributes.runtime = 100'000; // ns, the shortest there is
-  (void)::syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
 
 class Channel::ItemWork final : public Work {
 public:
@@ -103,7 +84,7 @@ void Channel::work() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  askForShortSlices();
+  ShortSlices prompt;
   std::unique_lock guard(lock);
   while (true) {
     queued.wait(guard, [&] { return closing || !queue.empty(); });
