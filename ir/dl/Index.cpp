@@ -223,7 +223,8 @@ void ScatterOp::partitionLocal(PartitionBuilder &b) {
   for (int64_t dim = getBatchDims(); dim < getIndices().getType().getRank(); ++dim)
     if (b.getOperandSharding(1).isSplit(dim))
       getXMutable().assign(b.onFirstMember(getX(), 1, dim));
-  if (LeafSplit leaves = getBatchDims() == 0 && getAxis() == 0 ? b.getLeaves(1, 0) : LeafSplit())
+  bool hasPlaces = getIndices().getType().getRank() > 0;
+  if (LeafSplit leaves = hasPlaces && getBatchDims() == 0 && getAxis() == 0 ? b.getLeaves(1, 0) : LeafSplit())
     addInLeaves(b, leaves);
 }
 
