@@ -86,25 +86,14 @@ StatusOr<bool> isGpuStage(ModuleOp module, const Targets &targets) {
   return true;
 }
 
-static int64_t bytesOf(Value buffer) {
-  Operation *op = buffer.getDefiningOp();
-  if (auto slice = dyn_cast<rt::SliceOp>(op))
-    return int64_t(slice.getBytes());
-  auto program = op->getParentOfType<rt::ProgramOp>();
-  auto argument = dyn_cast<rt::ArgumentOp>(op);
-  Attribute type = argument ? program.getArgumentTypes()[argument.getIndex()]
-                            : program.getResultTypes()[cast<rt::ResultOp>(op).getIndex()];
-  return dl::getStorageBytes(cast<TypeAttr>(type).getValue());
-}
-
 static std::vector<KernelInfo::Operand> operandsOf(rt::LaunchOp launch) {
   std::vector<KernelInfo::Operand> operands;
   for (Value buffer : launch.getReads())
-    operands.push_back({bytesOf(buffer), Access::Read});
+    operands.push_back({rt::getBufferBytes(buffer), Access::Read});
   for (Value buffer : launch.getWrites())
-    operands.push_back({bytesOf(buffer), Access::Write});
+    operands.push_back({rt::getBufferBytes(buffer), Access::Write});
   if (launch.getWorkspace())
-    operands.push_back({bytesOf(launch.getWorkspace()), Access::Workspace});
+    operands.push_back({rt::getBufferBytes(launch.getWorkspace()), Access::Workspace});
   return operands;
 }
 

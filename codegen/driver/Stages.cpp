@@ -133,6 +133,8 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
     int64_t bytes = targets.cpu ? workspaceBytes(group, traits) : 0;
     return targets.hasGpu() ? std::max(bytes, gpuWorkspaceBytes(group)) : bytes;
   };
+  constexpr int64_t kDeviceVector = 16;
+  pipeline.sliceAlignment = targets.hasGpu() ? kDeviceVector : 1;
   passes::buildImportPipeline(manager, pipeline);
   if (stage != Emit::Dl) {
     passes::buildFrontendPipeline(manager);

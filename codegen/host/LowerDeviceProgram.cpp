@@ -36,6 +36,14 @@ private:
     call(copy.getLoc(), offsetof(DlcApi, copy), {executor, to, from, bytes});
   }
 
+  // The table of operands is free between launches.
+  Value loadPredicate(rt::IfOp branch) override {
+    Location loc = branch.getLoc();
+    Value one = LLVM::ConstantOp::create(b, loc, b.getI64Type(), 1);
+    call(loc, offsetof(DlcApi, fetch), {executor, table, pointerOf(branch.getPredicate()), one});
+    return LLVM::LoadOp::create(b, loc, b.getI8Type(), table, 1);
+  }
+
   llvm::function_ref<KernelRange(StringRef)> launches;
 };
 

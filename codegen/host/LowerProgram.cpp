@@ -24,6 +24,10 @@ private:
     LLVM::CallOp::create(b, launch.getLoc(), declareKernel(launch.getKernel()), ValueRange{api, executor, table});
   }
 
+  Value loadPredicate(rt::IfOp branch) override {
+    return LLVM::LoadOp::create(b, branch.getLoc(), b.getI8Type(), pointerOf(branch.getPredicate()), 1);
+  }
+
   LLVM::LLVMFuncOp declareKernel(StringRef kernel) {
     std::string symbol = kernelSymbol(kernel);
     if (auto known = host.lookupSymbol<LLVM::LLVMFuncOp>(symbol))

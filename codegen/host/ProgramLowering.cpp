@@ -26,12 +26,12 @@ void ProgramLowering::run(const std::string &symbol) {
   arguments = loadPointer(loc, frame, offsetof(DlcFrame, arguments));
   results = loadPointer(loc, frame, offsetof(DlcFrame, results));
   size_t most = 1;
-  for (auto launch : program.getBody().getOps<rt::LaunchOp>())
+  program.walk([&](rt::LaunchOp launch) {
     most = std::max(most, size_t(launch.getReads().size() + launch.getWrites().size() + 1));
+  });
   Value count = LLVM::ConstantOp::create(b, loc, b.getI64Type(), int64_t(most));
   table = LLVM::AllocaOp::create(b, loc, pointerType, pointerType, count, 8);
-  for (Operation &op : program.getBody().front())
-    lower(&op);
+  lowerBody(program.getBody().front());
   Value ok = LLVM::ConstantOp::create(b, loc, b.getI32Type(), DLC_OK);
   LLVM::ReturnOp::create(b, loc, ok);
 }
@@ -92,7 +92,85 @@ void ProgramLowering::fillTable(rt::LaunchOp launch) {
     LLVM::StoreOp::create(b, loc, pointerOf(buffer), at(loc, table, int64_t(index * sizeof(void *))), 8);
 }
 
+Value ProgramLowering::constant(Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(b, loc, b.getI64Type(), value);
+}
+
+Block *ProgramLowering::addBlock(Location loc, ArrayRef<Type> arguments) {
+  auto *block = new Block;
+  function.getBody().push_back(block);
+  block->addArguments(arguments, SmallVector<Location>(arguments.size(), loc));
+  return block;
+}
+
+void ProgramLowering::lowerBody(Block &body) {
+  for (Operation &op : body)
+    lower(&op);
+}
+
+// do { … } while (++step < trips), with two pointers of each carried value that change places.
+void ProgramLowering::lowerLoop(rt::LoopOp loop) {
+  Location loc = loop.getLoc();
+  int64_t trips = int64_t(loop.getTrips());
+  SmallVector<Value> start{constant(loc, 0)};
+  for (auto [first, last, other] : llvm::zip(loop.getFirst(), loop.getLast(), loop.getOther())) {
+    Value ends = pointerOf(last), turns = pointerOf(other);
+    if (trips % 2 == 0)
+      std::swap(ends, turns);
+    start.append({pointerOf(first), ends, turns});
+  }
+  Block *head = addBlock(loc, SmallVector<Type>(ValueRange(start).getTypes()));
+  SmallVector<Value> wholes;
+  for (Value slice : loop.getSlices())
+    wholes.push_back(pointerOf(slice));
+  LLVM::BrOp::create(b, loc, start, head);
+  b.setInsertionPointToStart(head);
+  Value step = head->getArgument(0), index = step;
+  if (loop.getBackwards())
+    index = LLVM::SubOp::create(b, loc, constant(loc, trips - 1), step);
+  unsigned slices = wholes.size();
+  for (auto [argument, whole] : llvm::zip(loop.getBody().getArguments(), wholes)) {
+    Value offset = LLVM::MulOp::create(b, loc, index, constant(loc, rt::getBufferBytes(argument)));
+    pointers[argument] = LLVM::GEPOp::create(b, loc, pointerType, b.getI8Type(), whole, ArrayRef<LLVM::GEPArg>{offset},
+                                             LLVM::GEPNoWrapFlags::inbounds);
+  }
+  SmallVector<Value> next;
+  for (unsigned i = 0; i < loop.getFirst().size(); ++i) {
+    Value before = head->getArgument(1 + 3 * i), now = head->getArgument(2 + 3 * i),
+          turns = head->getArgument(3 + 3 * i);
+    pointers[loop.getBody().getArgument(slices + 2 * i)] = before;
+    pointers[loop.getBody().getArgument(slices + 2 * i + 1)] = now;
+    next.append({now, turns, now});
+  }
+  lowerBody(loop.getBody().front());
+  Value following = LLVM::AddOp::create(b, loc, step, constant(loc, 1));
+  next.insert(next.begin(), following);
+  Value more = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, following, constant(loc, trips));
+  Block *exit = addBlock(loc);
+  LLVM::CondBrOp::create(b, loc, more, head, next, exit, ValueRange());
+  b.setInsertionPointToStart(exit);
+}
+
+void ProgramLowering::lowerIf(rt::IfOp branch) {
+  Location loc = branch.getLoc();
+  Value byte = loadPredicate(branch);
+  Value zero = LLVM::ConstantOp::create(b, loc, b.getI8Type(), 0);
+  Value holds = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, byte, zero);
+  Block *taken = addBlock(loc), *otherwise = addBlock(loc), *exit = addBlock(loc);
+  LLVM::CondBrOp::create(b, loc, holds, taken, ValueRange(), otherwise, ValueRange());
+  for (auto [block, region] : {std::pair(taken, &branch.getTaken()), std::pair(otherwise, &branch.getOtherwise())}) {
+    b.setInsertionPointToStart(block);
+    lowerBody(region->front());
+    LLVM::BrOp::create(b, loc, ValueRange(), exit);
+  }
+  b.setInsertionPointToStart(exit);
+}
+
 void ProgramLowering::lower(Operation *op) {
+  if (auto loop = dyn_cast<rt::LoopOp>(op))
+    return lowerLoop(loop);
+  if (auto branch = dyn_cast<rt::IfOp>(op))
+    return lowerIf(branch);
   if (auto launch = dyn_cast<rt::LaunchOp>(op))
     return lowerLaunch(launch);
   if (auto copy = dyn_cast<rt::CopyOp>(op))

@@ -24,6 +24,8 @@ public:
 protected:
   virtual void lowerLaunch(rt::LaunchOp launch) = 0;
   virtual void lowerCopy(rt::CopyOp copy) = 0;
+  /// The predicate's byte, i8.
+  virtual mlir::Value loadPredicate(rt::IfOp branch) = 0;
 
   mlir::Value at(mlir::Location loc, mlir::Value base, int64_t offset);
   mlir::Value loadPointer(mlir::Location loc, mlir::Value base, int64_t offset);
@@ -48,6 +50,12 @@ private:
   mlir::Value indexOf(mlir::Location loc, mlir::FlatSymbolRefAttr collective);
   /// Returns the code it is given.
   mlir::Block *failed();
+  void lowerBody(mlir::Block &body);
+  void lowerLoop(rt::LoopOp loop);
+  void lowerIf(rt::IfOp branch);
+  mlir::Value constant(mlir::Location loc, int64_t value);
+  /// Appended to the function; a value of each type is its argument.
+  mlir::Block *addBlock(mlir::Location loc, llvm::ArrayRef<mlir::Type> arguments = {});
 
   mlir::Value arenas, arguments, results;
   mlir::Block *exit = nullptr;

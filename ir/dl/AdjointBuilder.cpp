@@ -6,6 +6,14 @@
 using namespace mlir;
 using namespace dlc::dl;
 
+bool dlc::dl::carriesDerivative(Operation *op, unsigned operand) {
+  if (op->hasTrait<NonDifferentiable>())
+    return false;
+  if (auto differentiable = dyn_cast<DifferentiableOpInterface>(op))
+    return differentiable.isDifferentiable(operand);
+  return hasFloatElements(op->getOperand(operand).getType());
+}
+
 void AdjointBuilder::addTo(unsigned operand, Cotangent contribution) {
   if (contribution && needs(operand))
     added.emplace_back(operand, contribution);

@@ -151,6 +151,9 @@ LogicalResult GroupOp::verify() {
     return failure();
   if (getKind() == GroupKind::Wait && failed(verifySingle(*this, isa<WaitOp>(block.front()), "dl.wait")))
     return failure();
+  if (getKind() == GroupKind::Control &&
+      failed(verifySingle(*this, isa<ControlOpInterface>(block.front()), "op with regions")))
+    return failure();
   if (getSlots() && getSlots()->size() != getNumResults())
     return emitOpError("expects one slot a result, got ") << getSlots()->size();
   if (std::optional<ArrayRef<int64_t>> inPlace = getInPlace()) {

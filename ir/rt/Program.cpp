@@ -19,8 +19,14 @@ void RtDialect::addProgramOps() {
 static Type typeAt(ArrayAttr types, int64_t index) { return cast<TypeAttr>(types[index]).getValue(); }
 
 int64_t dlc::rt::getBufferBytes(Value buffer) {
+  if (auto argument = dyn_cast<BlockArgument>(buffer)) {
+    auto loop = cast<LoopOp>(argument.getOwner()->getParentOp());
+    unsigned index = argument.getArgNumber(), slices = loop.getSlices().size();
+    return index < slices ? getBufferBytes(loop.getSlices()[index]) / int64_t(loop.getTrips())
+                          : getBufferBytes(loop.getLast()[(index - slices) / 2]);
+  }
   Operation *op = buffer.getDefiningOp();
-  auto program = cast<ProgramOp>(op->getParentOp());
+  auto program = op->getParentOfType<ProgramOp>();
   if (auto slice = dyn_cast<SliceOp>(op))
     return slice.getBytes();
   if (auto argument = dyn_cast<ArgumentOp>(op))
@@ -63,7 +69,8 @@ LogicalResult CollectiveOp::verify() {
 }
 
 int64_t CollectiveOp::getFromBytes(int64_t members) {
-  return getCount() * dl::getElementBytes(getElement()) * (getKind() == dl::CollectiveKind::ReduceScatter ? members : 1);
+  return getCount() * dl::getElementBytes(getElement()) *
+         (getKind() == dl::CollectiveKind::ReduceScatter ? members : 1);
 }
 
 int64_t CollectiveOp::getToBytes(int64_t members) {
@@ -77,11 +84,22 @@ static LogicalResult verifyIndex(Operation *op, int64_t index, ArrayAttr types) 
 }
 
 LogicalResult ArgumentOp::verify() {
-  return verifyIndex(*this, getIndex(), cast<ProgramOp>((*this)->getParentOp()).getArgumentTypes());
+  return verifyIndex(*this, getIndex(), (*this)->getParentOfType<ProgramOp>().getArgumentTypes());
 }
 
 LogicalResult ResultOp::verify() {
-  return verifyIndex(*this, getIndex(), cast<ProgramOp>((*this)->getParentOp()).getResultTypes());
+  return verifyIndex(*this, getIndex(), (*this)->getParentOfType<ProgramOp>().getResultTypes());
+}
+
+LogicalResult LoopOp::verify() {
+  if (int64_t(getTrips()) < 1)
+    return emitOpError("expects 1 step or more, got ") << int64_t(getTrips());
+  if (getFirst().size() != getLast().size() || getFirst().size() != getOther().size())
+    return emitOpError("expects three buffers for each carried value");
+  size_t arguments = getSlices().size() + 2 * getFirst().size();
+  if (getBody().getNumArguments() != arguments)
+    return emitOpError("expects ") << arguments << " body arguments, got " << getBody().getNumArguments();
+  return success();
 }
 
 LogicalResult ProgramOp::verify() {

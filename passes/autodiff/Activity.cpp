@@ -5,17 +5,12 @@
 using namespace mlir;
 using namespace dlc::passes;
 
-bool dlc::passes::carriesDerivative(Operation *op, unsigned operand) {
-  if (op->hasTrait<dl::NonDifferentiable>())
-    return false;
-  if (auto differentiable = dyn_cast<dl::DifferentiableOpInterface>(op))
-    return differentiable.isDifferentiable(operand);
-  return dl::hasFloatElements(op->getOperand(operand).getType());
-}
+Activity::Activity(Value loss) : Activity(ValueRange(loss), loss.getDefiningOp()) {}
 
-Activity::Activity(Value loss) {
-  next.try_emplace(loss, nullptr);
-  for (Operation *op = loss.getDefiningOp(); op; op = op->getPrevNode())
+Activity::Activity(ValueRange losses, Operation *last) {
+  for (Value loss : losses)
+    next.try_emplace(loss, nullptr);
+  for (Operation *op = last; op; op = op->getPrevNode())
     visit(op);
 }
 

@@ -220,10 +220,18 @@ struct FusePass : passes::impl::FusePassBase<FusePass> {
   static LogicalResult fuse(func::FuncOp function) {
     if (!function.getBody().hasOneBlock())
       return function.emitOpError("expects an entry of one block, got ") << function.getBody().getBlocks().size();
-    Block &block = function.getBody().front();
+    return fuse(function.getBody().front());
+  }
+
+  static LogicalResult fuse(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
+    for (Operation &op : block)
+      if (isa<dl::ControlOpInterface>(op))
+        for (Region &region : op.getRegions())
+          if (failed(fuse(region.front())))
+            return failure();
     FailureOr<FusionGraph> graph = FusionGraph::build(block);
     if (failed(graph))
       return failure();

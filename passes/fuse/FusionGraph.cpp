@@ -66,7 +66,8 @@ static bool readsMemory(OpOperand &operand) {
   if (auto kernel = dyn_cast<dl::OwnKernelOpInterface>(op))
     return !kernel.acceptsSplat(operand.getOperandNumber()) || !isSplat(operand.get());
   auto map = dyn_cast<dl::IndexMapOpInterface>(op);
-  return isProgramLevel(op) || isa<dl::GroupOp>(op) || isExchange(op) || (map && map.keepsOrder());
+  return isProgramLevel(op) || isa<dl::GroupOp, dl::ControlOpInterface>(op) || isExchange(op) ||
+         (map && map.keepsOrder());
 }
 
 /// Several kernels had better compute the op again from its one large operand than store and read it: that operand is
@@ -141,6 +142,12 @@ void FusionGraph::addReads(Node &node, FusionGroup &group) {
     group.sealed = true;
     return readWhole();
   }
+  if (isa<dl::ControlOpInterface>(op)) {
+    group.kind = dl::GroupKind::Control;
+    group.domain.clear();
+    group.sealed = true;
+    return readWhole();
+  }
   if (auto kernel = dyn_cast<dl::OwnKernelOpInterface>(op)) {
     group.kind = kernel.acceptsEpilogue() ? dl::GroupKind::Contract : dl::GroupKind::Window;
     group.sealed = !kernel.acceptsEpilogue() || op->getNumResults() != 1;
@@ -208,8 +215,8 @@ LogicalResult FusionGraph::addOp(Operation *op) {
       return op->emitOpError("expects a tensor of static shape, got ") << type;
   if (op->getNumResults() &&
       (addFree(op) || matchPattern(op, m_Constant()) || isExchange(op) ||
-       isa<dl::GroupOp, dl::OwnKernelOpInterface, dl::ReductionOpInterface, dl::IndexMapOpInterface,
-           dl::IndirectIndexOpInterface, dl::ScalarBodyOpInterface>(op)))
+       isa<dl::GroupOp, dl::ControlOpInterface, dl::OwnKernelOpInterface, dl::ReductionOpInterface,
+           dl::IndexMapOpInterface, dl::IndirectIndexOpInterface, dl::ScalarBodyOpInterface>(op)))
     return success();
   return op->emitOpError("expects a scalar body, an index map, a reduction or a kernel of its own, got none; "
                          "run dl-autodiff and dl-decompose first");

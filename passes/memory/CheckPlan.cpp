@@ -28,6 +28,8 @@ public:
   bool readsElsewhere(unsigned result, unsigned input) {
     if (group.getKind() == dl::GroupKind::Horizontal)
       return partReadsElsewhere(result, input);
+    if (dl::ControlOpInterface control = controlOf(group))
+      return !isCarried(control, result, input);
     argument = group.getBody().front().getArgument(input);
     for (Value value : group.getBody().front().getTerminator()->getOperands())
       if (pull(value, /*elsewhere=*/false))
@@ -36,6 +38,14 @@ public:
   }
 
 private:
+  /// Every step reads the carried value from where the step before wrote it: that may be where the first one is.
+  bool isCarried(dl::ControlOpInterface control, unsigned result, unsigned input) {
+    unsigned first = control->getNumOperands() - control->getRegion(0).getNumArguments();
+    return result < control.getNumCarried() && control.getBufferOffsets()[result] < 0 &&
+           llvm::count(control->getOperands(), group.getBody().front().getArgument(input)) == 1 &&
+           control->getOperand(first + result) == group.getBody().front().getArgument(input);
+  }
+
   /// Parts run side by side: none but the one that overwrites the argument may read it.
   bool partReadsElsewhere(unsigned result, unsigned input) {
     Block &body = group.getBody().front();
@@ -93,9 +103,11 @@ Value bytesOf(Value value) {
   return value;
 }
 
+/// Checks an entry, or a region that runs in `bytes` of its group's workspace.
 class EntryCheck {
 public:
-  explicit EntryCheck(func::FuncOp function) : function(function), block(function.getBody().front()) {}
+  explicit EntryCheck(Block &block, dl::ControlOpInterface control = {}, int64_t bytes = INT64_MAX)
+      : block(block), control(control), bytes(bytes) {}
 
   LogicalResult run() {
     for (auto [position, op] : llvm::enumerate(block)) {
@@ -104,20 +116,22 @@ public:
         for (Value operand : op.getOperands())
           lastUse[bytesOf(operand)] = position;
     }
-    for (Value argument : block.getArguments())
+    for (Value argument : block.getArguments()) {
       live[argument] = slotOf(argument);
+      lastUse.try_emplace(argument, -1);
+    }
     for (auto read : block.getOps<dl::ReadOp>())
       live[read.getValue()] = slotOf(read.getValue());
-    for (auto variable : function->getParentOfType<ModuleOp>().getOps<dl::VariableOp>())
+    for (auto variable : block.getParentOp()->getParentOfType<ModuleOp>().getOps<dl::VariableOp>())
       variables[variable.getSymNameAttr()] = variable;
     for (auto write : block.getOps<dl::WriteOp>())
       if (failed(checkWrite(write)))
         return failure();
-    for (auto [index, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
-      dl::SlotAttr slot = slotOf(value);
-      if (!slot || slot.getArena() != resultArena || slot.getOffset() != int64_t(index))
-        return block.getTerminator()->emitOpError("expects result ") << index << " in its own slot, got " << slot;
-    }
+    for (unsigned index = 0; index < block.getTerminator()->getNumOperands(); ++index)
+      if (failed(checkResult(index)))
+        return failure();
+    if (failed(checkSecondBuffers()))
+      return failure();
     for (auto [position, op] : llvm::enumerate(block))
       if (auto group = dyn_cast<dl::GroupOp>(op))
         if (failed(checkGroup(group, position)))
@@ -126,6 +140,53 @@ public:
   }
 
 private:
+  ArrayRef<int64_t> secondBuffers() { return control ? control.getBufferOffsets() : ArrayRef<int64_t>(); }
+
+  /// In its own slot, or in that of the carried argument.
+  LogicalResult checkResult(unsigned index) {
+    Value value = block.getTerminator()->getOperand(index);
+    dl::SlotAttr slot = slotOf(value);
+    bool inPlace = index < secondBuffers().size() && secondBuffers()[index] < 0;
+    if (inPlace)
+      carriedInPlace[bytesOf(value)] = index;
+    StringRef arena = inPlace ? argumentArena : resultArena;
+    if (!slot || slot.getArena() != arena || slot.getOffset() != int64_t(index))
+      return block.getTerminator()->emitOpError("expects result ") << index << " in its own slot, got " << slot;
+    return success();
+  }
+
+  LogicalResult checkSecondBuffers() {
+    for (auto [index, offset] : llvm::enumerate(secondBuffers())) {
+      if (offset < 0)
+        continue;
+      auto slot = dl::SlotAttr::get(control.getContext(), activationArena, offset,
+                                    dl::getStorageBytes(block.getArgument(index).getType()));
+      if (failed(checkInside(control, slot)))
+        return failure();
+      reserved.push_back(slot);
+    }
+    return success();
+  }
+
+  LogicalResult checkInside(Operation *op, dl::SlotAttr slot) {
+    if (slot.getArena() != activationArena || (slot.getOffset() >= 0 && slot.getOffset() + slot.getBytes() <= bytes))
+      return success();
+    return op->emitOpError("expects a slot in the ") << bytes << " bytes of its region, got " << slot;
+  }
+
+  LogicalResult checkRegions(dl::GroupOp group) {
+    dl::ControlOpInterface inner = controlOf(group);
+    if (!inner)
+      return success();
+    if (inner.getBufferOffsets().size() != inner.getNumCarried())
+      return inner.emitOpError("expects a second buffer or -1 for each carried value; run dl-plan-memory");
+    int64_t room = group.getWorkspaceAttr() ? group.getWorkspaceAttr().getBytes() : 0;
+    for (Region &region : inner->getRegions())
+      if (failed(EntryCheck(region.front(), inner, room).run()))
+        return failure();
+    return success();
+  }
+
   LogicalResult checkWrite(dl::WriteOp write) {
     Value value = bytesOf(write.getValue());
     StringAttr name = write.getVariableAttr().getAttr();
@@ -153,12 +214,13 @@ private:
       if (!slot || slot.getBytes() != dl::getStorageBytes(result.getType()))
         return group.emitOpError("expects a slot of ")
                << dl::getStorageBytes(result.getType()) << " bytes, got " << slot;
-      if (failed(checkState(result, slot)) || failed(checkLive(group, result.getResultNumber(), slot, position)))
+      if (failed(checkState(result, slot)) || failed(checkInside(group, slot)) ||
+          failed(checkLive(group, result.getResultNumber(), slot, position)))
         return failure();
       written.push_back(slot);
     }
     if (dl::SlotAttr workspace = group.getWorkspaceAttr()) {
-      if (failed(checkLive(group, -1, workspace, position)))
+      if (failed(checkInside(group, workspace)) || failed(checkLive(group, -1, workspace, position)))
         return failure();
       written.push_back(workspace);
     }
@@ -171,13 +233,13 @@ private:
       return failure();
     for (Value result : group.getResults()) {
       live[result] = slotOf(result);
-      // New values of variables and results of the entry are read by whoever comes after the step.
-      if (newValues.contains(result) || slotOf(result).getArena() == resultArena)
+      // New values of variables and results are read by whoever comes after the step.
+      if (newValues.contains(result) || carriedInPlace.contains(result) || slotOf(result).getArena() == resultArena)
         lastUse[result] = INT64_MAX;
       else
         lastUse.try_emplace(result, position);
     }
-    return success();
+    return checkRegions(group);
   }
 
   LogicalResult start(dl::GroupOp collective, int64_t position) {
@@ -191,8 +253,13 @@ private:
     return success();
   }
 
-  /// A slot that belongs to a variable holds only that variable's new value.
+  /// A slot that belongs to a variable holds only that variable's new value, and one of an argument its next value.
   LogicalResult checkState(Value result, dl::SlotAttr slot) {
+    if (slot.getArena() == argumentArena) {
+      auto carried = carriedInPlace.find(result);
+      if (carried == carriedInPlace.end() || int64_t(carried->second) != slot.getOffset())
+        return result.getDefiningOp()->emitOpError("expects not to overwrite an argument, got ") << slot;
+    }
     for (auto &[name, variable] : variables)
       if (variable.getSlotAttr() && overlap(variable.getSlotAttr(), slot) && newValues.lookup(result) != name)
         return result.getDefiningOp()->emitOpError("expects not to overwrite @") << name.getValue() << ", got " << slot;
@@ -200,6 +267,9 @@ private:
   }
 
   LogicalResult checkLive(dl::GroupOp group, int64_t result, dl::SlotAttr slot, int64_t position) {
+    for (dl::SlotAttr other : reserved)
+      if (overlap(slot, other))
+        return group.emitOpError("expects bytes apart from the second buffer of a carried value, got ") << slot;
     for (auto &[value, other] : live) {
       if (!overlap(slot, other))
         continue;
@@ -227,8 +297,11 @@ private:
     return diagnostic;
   }
 
-  func::FuncOp function;
   Block &block;
+  dl::ControlOpInterface control;
+  int64_t bytes;
+  SmallVector<dl::SlotAttr> reserved;
+  DenseMap<Value, unsigned> carriedInPlace; // bytes of the next value -> argument
   DenseMap<Value, int64_t> lastUse;
   llvm::MapVector<Value, dl::SlotAttr> live;
   llvm::MapVector<StringAttr, dl::VariableOp> variables;
@@ -239,7 +312,7 @@ private:
 struct CheckPlanPass : passes::impl::CheckPlanPassBase<CheckPlanPass> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(EntryCheck(function).run()))
+      if (!function.isExternal() && failed(EntryCheck(function.getBody().front()).run()))
         return signalPassFailure();
     markAllAnalysesPreserved();
   }

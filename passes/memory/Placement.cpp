@@ -25,6 +25,36 @@ bool dlc::passes::isCopy(dl::GroupOp group) {
   return group.getInputs().size() == 1 && group.getNumResults() == 1 && body.without_terminator().empty();
 }
 
+Value dlc::passes::createCopy(OpBuilder &builder, Value value, Location location) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto copy = dl::GroupOp::create(builder, location, TypeRange(type), value, dl::GroupKind::Pointwise, type.getShape(),
+                                  ArrayAttr(), DenseI64ArrayAttr(), dl::SlotAttr());
+  Block &body = copy.getBody().emplaceBlock();
+  builder.setInsertionPointToStart(&body);
+  dl::YieldOp::create(builder, location, ValueRange(body.addArgument(type, location)));
+  return copy.getResult(0);
+}
+
+dl::ControlOpInterface dlc::passes::controlOf(dl::GroupOp group) {
+  if (group.getKind() != dl::GroupKind::Control)
+    return {};
+  return cast<dl::ControlOpInterface>(group.getBody().front().front());
+}
+
+Value dlc::passes::operandOf(dl::GroupOp group, BlockArgument argument) {
+  Operation *op = argument.getOwner()->getParentOp();
+  unsigned first = op->getNumOperands() - argument.getOwner()->getNumArguments();
+  return group.getInputs()[cast<BlockArgument>(op->getOperand(first + argument.getArgNumber())).getArgNumber()];
+}
+
+// A carried value that is updated in place, and is passed in only once.
+static bool carriesInPlace(dl::ControlOpInterface control, unsigned result, BlockArgument input) {
+  ArrayRef<int64_t> offsets = control.getBufferOffsets();
+  unsigned first = control->getNumOperands() - control->getRegion(0).getNumArguments();
+  return result < offsets.size() && offsets[result] < 0 && input.hasOneUse() &&
+         control->getOperand(first + result) == input;
+}
+
 Value dlc::passes::rootOf(Value value) {
   for (;;) {
     auto group = value.getDefiningOp<dl::GroupOp>();
@@ -98,6 +128,8 @@ bool dlc::passes::canTakeOver(dl::GroupOp group, unsigned result, unsigned input
     return argument.hasOneUse() && *argument.user_begin() == part &&
            canTakeOver(part, inside.getResultNumber(), argument.use_begin()->getOperandNumber());
   }
+  if (dl::ControlOpInterface control = controlOf(group))
+    return carriesInPlace(control, result, group.getBody().front().getArgument(input));
   bool isRow = group.getKind() == dl::GroupKind::Row;
   if (!isRow && group.getKind() != dl::GroupKind::Pointwise && group.getKind() != dl::GroupKind::Column)
     return false;

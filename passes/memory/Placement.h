@@ -13,6 +13,15 @@ bool isView(dl::GroupOp group);
 /// Whether the group only copies its input.
 bool isCopy(dl::GroupOp group);
 
+/// The op with regions that a group of kind control holds; null for other groups.
+dl::ControlOpInterface controlOf(dl::GroupOp group);
+
+/// The operand of a control group that is the argument of a block of its op.
+mlir::Value operandOf(dl::GroupOp group, mlir::BlockArgument argument);
+
+/// A new group that copies the value, at the builder's place.
+mlir::Value createCopy(mlir::OpBuilder &builder, mlir::Value value, mlir::Location location);
+
 /// The value whose bytes a value shares through views.
 mlir::Value rootOf(mlir::Value value);
 
@@ -40,13 +49,14 @@ bool canTakeOver(dl::GroupOp group, unsigned result, unsigned input);
 /// Where values that are not activations lie: variables' new values and entry results, by root.
 using FixedSlots = llvm::DenseMap<mlir::Value, dl::SlotAttr>;
 
-/// Decides which groups write variables and entry results directly, adds groups that copy where none can, and orders
-/// the groups: readers of an old value before its writer, and early what frees memory. The block holds reads,
-/// constants, groups, writes and the terminator; every write and every entry result then is a root with its own fixed
-/// slot.
-mlir::FailureOr<FixedSlots> placeState(mlir::func::FuncOp function);
+/// Decides which groups write variables and results of the block directly, adds groups that copy where none can, and
+/// orders the groups: readers of an old value before its writer, and early what frees memory. The block holds reads,
+/// constants, groups, writes and the terminator; every write and every result then is a root with its own fixed slot.
+/// The first `carried` results are the next values of the arguments of the same number, whose slot they take if all
+/// readers of the old value can run before.
+mlir::FailureOr<FixedSlots> placeState(mlir::Block &block, unsigned carried = 0);
 
-/// The name of the arena of entry results (`offset` is the result's index) and of entry arguments.
+/// The name of the arena of results of an entry or a region (`offset` is the result's index) and of its arguments.
 constexpr llvm::StringLiteral resultArena = "result", argumentArena = "argument", activationArena = "activation",
                               constantArena = "constant";
 

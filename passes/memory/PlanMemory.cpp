@@ -27,11 +27,16 @@ struct EntryMemory {
   int64_t activation = 0, bound = 0, workspace = 0, io = 0;
 };
 
-/// Gives the activations of one entry their bytes.
+/// Gives the activations of one entry, or of a region inside it, their bytes.
 class EntryPlanner {
 public:
-  EntryPlanner(func::FuncOp function, FixedSlots fixed, const WorkspaceBytes &workspaceOf)
-      : function(function), fixed(std::move(fixed)), groups(function.getOps<dl::GroupOp>()), workspaceOf(workspaceOf) {}
+  EntryPlanner(Block &block, FixedSlots fixed, const WorkspaceBytes &workspaceOf)
+      : context(block.getParentOp()->getContext()), fixed(std::move(fixed)), groups(block.getOps<dl::GroupOp>()),
+        workspaceOf(workspaceOf) {}
+
+  /// Memory for the whole run, to ask for before the plan; its offset is known after it.
+  unsigned addLasting(int64_t bytes, Operation *owner) { return addBuffer(bytes, 0, int64_t(groups.size()), owner); }
+  int64_t offsetOf(unsigned buffer) const { return packing.offsets[buffer]; }
 
   EntryMemory plan();
   /// Notes the values that are live where most bytes are, the largest ten.
@@ -45,9 +50,9 @@ private:
   std::optional<unsigned> findDyingInput(OpResult result, int64_t position, ArrayRef<int64_t> taken) const;
   int64_t lastUse(Value root) const;
   unsigned addBuffer(int64_t bytes, int64_t start, int64_t end, Operation *owner);
-  void setSlots(const Packing &packing);
+  void setSlots();
 
-  func::FuncOp function;
+  MLIRContext *context;
   FixedSlots fixed;
   SmallVector<dl::GroupOp> groups;
   const WorkspaceBytes &workspaceOf;
@@ -61,6 +66,7 @@ private:
   DenseMap<Operation *, unsigned> workspaces;
   std::vector<Interval> intervals;
   std::vector<Operation *> owners;
+  Packing packing;
 };
 
 int64_t EntryPlanner::lastUse(Value root) const {
@@ -115,7 +121,8 @@ void EntryPlanner::placeResult(OpResult result, int64_t position, SmallVectorImp
   auto group = cast<dl::GroupOp>(result.getOwner());
   if (dl::SlotAttr slot = fixed.lookup(result)) {
     for (auto [index, input] : llvm::enumerate(group.getInputs()))
-      if (rootOf(input).getDefiningOp<dl::ReadOp>() && slotOf(rootOf(input)) == slot)
+      if (Value root = rootOf(input);
+          (isa<BlockArgument>(root) || root.getDefiningOp<dl::ReadOp>()) && slotOf(root) == slot)
         inPlace[result.getResultNumber()] = index;
     return;
   }
@@ -143,8 +150,7 @@ void EntryPlanner::planGroup(dl::GroupOp group, int64_t position) {
     workspaces[group] = addBuffer(bytes, position, position, group);
 }
 
-void EntryPlanner::setSlots(const Packing &packing) {
-  MLIRContext *context = function.getContext();
+void EntryPlanner::setSlots() {
   auto activation = [&](unsigned buffer, int64_t bytes, int64_t offset = 0) {
     return dl::SlotAttr::get(context, activationArena, packing.offsets[buffer] + offset, bytes);
   };
@@ -176,13 +182,12 @@ EntryMemory EntryPlanner::plan() {
   for (auto [position, group] : llvm::enumerate(groups))
     if (!isView(group))
       planGroup(group, position);
-  Packing packing = pack(intervals);
-  setSlots(packing);
+  packing = pack(intervals);
+  setSlots();
   EntryMemory memory{packing.bytes, liveBound(intervals), 0, 0};
   for (auto [group, buffer] : workspaces)
-    memory.workspace = std::max(memory.workspace, intervals[buffer].bytes);
-  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
-    memory.io += dl::getSlotBytes(type);
+    if (!controlOf(cast<dl::GroupOp>(group)))
+      memory.workspace = std::max(memory.workspace, intervals[buffer].bytes);
   return memory;
 }
 
@@ -203,6 +208,89 @@ void EntryPlanner::explain(InFlightDiagnostic &error) const {
         << intervals[buffer].bytes << " bytes live at the peak" << (isWorkspace ? " (workspace)" : "");
   }
 }
+
+static LogicalResult checkGrouped(Block &block) {
+  for (Operation &op : block)
+    if (!isa<dl::ReadOp, dl::WriteOp, dl::GroupOp>(op) && !op.hasTrait<OpTrait::IsTerminator>() &&
+        !op.hasAttr("dl.slot"))
+      return op.emitOpError("expects to be in a dl.group; run dl-fuse");
+  return success();
+}
+
+/// Plans the regions of control ops before the block they are in: each once, whatever the number of its runs. What a
+/// region needs is the workspace of its group; the regions of one op share it.
+class RegionPlanner {
+public:
+  RegionPlanner(const WorkspaceBytes &kernelWorkspace, int64_t alignment)
+      : kernelWorkspace(kernelWorkspace), alignment(alignment) {}
+
+  LogicalResult plan(Block &block) {
+    for (auto group : block.getOps<dl::GroupOp>())
+      if (dl::ControlOpInterface control = controlOf(group))
+        for (Region &region : control->getRegions())
+          if (failed(planRegion(group, control, region.front())))
+            return failure();
+    return success();
+  }
+
+  /// Of a group in a planned block.
+  int64_t workspaceOf(dl::GroupOp group) const {
+    auto found = regionBytes.find(group);
+    return found == regionBytes.end() ? kernelWorkspace(group) : found->second;
+  }
+  /// The most scratch memory of a kernel in a region.
+  int64_t mostWorkspace() const { return most; }
+
+private:
+  LogicalResult planRegion(dl::GroupOp group, dl::ControlOpInterface control, Block &body) {
+    if (failed(checkGrouped(body)) || failed(plan(body)))
+      return failure();
+    copyUnaligned(control, body);
+    unsigned carried = control.getNumCarried();
+    FailureOr<FixedSlots> fixed = placeState(body, carried);
+    if (failed(fixed))
+      return failure();
+    WorkspaceBytes workspace = [this](dl::GroupOp inner) { return workspaceOf(inner); };
+    SmallVector<int64_t> offsets;
+    EntryPlanner planner(body, *fixed, workspace);
+    for (BlockArgument argument : body.getArguments().take_front(carried)) {
+      Value next = rootOf(body.getTerminator()->getOperand(argument.getArgNumber()));
+      bool inPlace = fixed->lookup(next) == slotOf(argument);
+      offsets.push_back(inPlace ? -1 : int64_t(planner.addLasting(dl::getStorageBytes(argument.getType()), control)));
+    }
+    EntryMemory memory = planner.plan();
+    for (int64_t &offset : offsets)
+      if (offset >= 0)
+        offset = planner.offsetOf(offset);
+    if (carried)
+      control.setBufferOffsets(offsets);
+    int64_t &bytes = regionBytes[group];
+    bytes = std::max(bytes, memory.activation);
+    most = std::max(most, memory.workspace);
+    return success();
+  }
+
+  // A slice lies at a multiple of its size, where a device's vectors may not reach it.
+  void copyUnaligned(dl::ControlOpInterface control, Block &body) {
+    auto isUnaligned = [&](Type type) { return dl::getStorageBytes(type) % alignment != 0; };
+    Operation *yield = body.getTerminator();
+    for (BlockArgument argument : body.getArguments())
+      if (control.isSlice(argument.getArgNumber()) && isUnaligned(argument.getType())) {
+        OpBuilder builder = OpBuilder::atBlockBegin(&body);
+        Value copy = createCopy(builder, argument, control.getLoc());
+        argument.replaceAllUsesExcept(copy, copy.getDefiningOp());
+      }
+    for (OpOperand &operand : yield->getOpOperands())
+      if (control.isStacked(operand.getOperandNumber()) && isUnaligned(operand.get().getType())) {
+        OpBuilder builder(yield);
+        operand.set(createCopy(builder, operand.get(), control.getLoc()));
+      }
+  }
+
+  const WorkspaceBytes &kernelWorkspace;
+  int64_t alignment, most = 0;
+  DenseMap<Operation *, int64_t> regionBytes;
+};
 
 struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
   using PlanMemoryPassBase::PlanMemoryPassBase;
@@ -229,16 +317,20 @@ struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
   }
 
   LogicalResult planEntry(func::FuncOp function, EntryMemory &most, SmallVectorImpl<NamedAttribute> &entries) {
-    for (Operation &op : function.getBody().front())
-      if (!isa<dl::ReadOp, dl::WriteOp, dl::GroupOp>(op) && !op.hasTrait<OpTrait::IsTerminator>() &&
-          !op.hasAttr("dl.slot"))
-        return op.emitOpError("expects to be in a dl.group; run dl-fuse");
-    FailureOr<FixedSlots> fixed = placeState(function);
+    Block &block = function.getBody().front();
+    WorkspaceBytes always = [this](dl::GroupOp) { return int64_t(workspaceBytes); };
+    RegionPlanner regions(workspaceOf ? workspaceOf : always, sliceAlignment);
+    if (failed(checkGrouped(block)) || failed(regions.plan(block)))
+      return failure();
+    FailureOr<FixedSlots> fixed = placeState(block);
     if (failed(fixed))
       return failure();
-    WorkspaceBytes always = [this](dl::GroupOp) { return int64_t(workspaceBytes); };
-    EntryPlanner planner(function, std::move(*fixed), workspaceOf ? workspaceOf : always);
+    WorkspaceBytes workspace = [&](dl::GroupOp group) { return regions.workspaceOf(group); };
+    EntryPlanner planner(block, std::move(*fixed), workspace);
     EntryMemory entry = planner.plan();
+    entry.workspace = std::max(entry.workspace, regions.mostWorkspace());
+    for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+      entry.io += dl::getSlotBytes(type);
     int64_t peak = entry.activation + entry.io + constantBytes;
     for (auto &[name, bytes] : stateBytes())
       peak += bytes;
@@ -266,7 +358,7 @@ struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
   void placeConstants() {
     llvm::MapVector<Attribute, dl::SlotAttr> known;
     getOperation().walk([&](dl::ConstantOp constant) {
-      if (!isa<func::FuncOp>(constant->getParentOp()))
+      if (isa<dl::GroupOp>(constant->getParentOp()))
         return;
       dl::SlotAttr &slot = known[constant.getValueAttr()];
       if (!slot) {
@@ -298,8 +390,9 @@ struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
 
 } // namespace
 
-std::unique_ptr<Pass> dlc::passes::createPlanMemoryPass(WorkspaceBytes workspaceOf, int64_t memoryLimit) {
-  auto pass = std::make_unique<PlanMemoryPass>(PlanMemoryPassOptions{memoryLimit, 0});
+std::unique_ptr<Pass> dlc::passes::createPlanMemoryPass(WorkspaceBytes workspaceOf, int64_t memoryLimit,
+                                                        int64_t sliceAlignment) {
+  auto pass = std::make_unique<PlanMemoryPass>(PlanMemoryPassOptions{memoryLimit, 0, sliceAlignment});
   pass->workspaceOf = std::move(workspaceOf);
   return pass;
 }

@@ -13,8 +13,8 @@ namespace {
 /// Which group writes each variable and result, and what must run before what.
 class StatePlacer {
 public:
-  explicit StatePlacer(func::FuncOp function) : block(function.getBody().front()) {
-    for (auto variable : function->getParentOfType<ModuleOp>().getOps<dl::VariableOp>())
+  StatePlacer(Block &block, unsigned carried) : block(block), carried(carried) {
+    for (auto variable : block.getParentOp()->getParentOfType<ModuleOp>().getOps<dl::VariableOp>())
       variables[variable.getSymNameAttr()] = variable;
     for (auto read : block.getOps<dl::ReadOp>())
       reads[read.getVariableAttr().getAttr()] = read;
@@ -31,11 +31,13 @@ private:
   /// Whoever else reads such an operand does so before the collective starts, or the collective takes a copy.
   void orderBeforeCollectives();
   LogicalResult placeWrite(dl::WriteOp write);
+  void placeCarried(Operation *terminator, unsigned index);
   void placeResult(Operation *terminator, unsigned index);
   /// Whether `value`'s root is a group's result no one has claimed yet.
   bool isClaimable(Value value) const;
-  /// Lets `writer` write `slot` of the variable after all readers of its old value; false if one must run later.
-  bool claim(Value root, StringAttr variable, dl::SlotAttr slot);
+  /// Lets the group that makes `root` write it to `slot` after all readers of the old value there, which may be null;
+  /// false if one must run later.
+  bool claim(Value root, Value old, dl::SlotAttr slot);
   bool canPrecede(ArrayRef<dl::GroupOp> readers, dl::GroupOp writer) const;
   Value addCopy(Value value, Location location);
   Value addCopyBefore(Operation *position, Value value, Location location);
@@ -45,9 +47,10 @@ private:
   int64_t growth(dl::GroupOp group, const DenseMap<Value, unsigned> &remaining) const;
 
   Block &block;
+  unsigned carried;
   DenseMap<StringAttr, dl::VariableOp> variables;
   DenseMap<StringAttr, dl::ReadOp> reads;
-  DenseMap<StringAttr, dl::GroupOp> writers;             // of the variables placed so far
+  DenseMap<Value, dl::GroupOp> writers;                  // over old values, of what is placed so far
   DenseMap<Operation *, SmallVector<Operation *>> later; // beyond uses: readers of old values -> writer
   llvm::SetVector<Value> reserved;                       // roots that collectives change in place
   FixedSlots slots;
@@ -79,19 +82,18 @@ bool StatePlacer::isClaimable(Value value) const {
   return group && !isInPlaceCollective(group) && !slots.contains(root) && !reserved.contains(root);
 }
 
-bool StatePlacer::claim(Value root, StringAttr variable, dl::SlotAttr slot) {
+bool StatePlacer::claim(Value root, Value old, dl::SlotAttr slot) {
   auto writer = root.getDefiningOp<dl::GroupOp>();
-  auto read = reads.lookup(variable);
   SmallVector<dl::GroupOp> readers;
-  if (read)
-    readers = readersOfBytes(read.getValue());
+  if (old)
+    readers = readersOfBytes(old);
   if (!canPrecede(readers, writer))
     return false;
   if (llvm::is_contained(readers, writer)) {
     // The group reads the old value itself: only lane by lane, and through one operand.
     std::optional<unsigned> input;
     for (auto [index, value] : llvm::enumerate(writer.getInputs()))
-      if (rootOf(value) == read.getValue()) {
+      if (rootOf(value) == old) {
         if (input)
           return false;
         input = index;
@@ -102,7 +104,8 @@ bool StatePlacer::claim(Value root, StringAttr variable, dl::SlotAttr slot) {
   for (dl::GroupOp reader : readers)
     if (reader != writer)
       later[reader].push_back(writer);
-  writers[variable] = writer;
+  if (old)
+    writers[old] = writer;
   slots[root] = slot;
   return true;
 }
@@ -119,18 +122,11 @@ Value StatePlacer::addCopy(Value value, Location location) {
 
 Value StatePlacer::addCopyBefore(Operation *position, Value value, Location location) {
   OpBuilder builder(position);
-  auto type = cast<RankedTensorType>(value.getType());
-  auto copy = dl::GroupOp::create(builder, location, TypeRange(type), value, dl::GroupKind::Pointwise, type.getShape(),
-                                  ArrayAttr(), DenseI64ArrayAttr(), dl::SlotAttr());
-  Block &body = copy.getBody().emplaceBlock();
-  builder.setInsertionPointToStart(&body);
-  dl::YieldOp::create(builder, location, ValueRange(body.addArgument(type, location)));
-  return copy.getResult(0);
+  return createCopy(builder, value, location);
 }
 
 bool StatePlacer::orderBeforeOverwrite(Value value, dl::GroupOp copy) {
-  auto read = rootOf(value).getDefiningOp<dl::ReadOp>();
-  dl::GroupOp writer = read ? writers.lookup(read.getVariableAttr().getAttr()) : dl::GroupOp();
+  dl::GroupOp writer = writers.lookup(rootOf(value));
   if (!writer || writer == copy)
     return true;
   if (!canPrecede({copy}, writer))
@@ -185,11 +181,12 @@ LogicalResult StatePlacer::placeWrite(dl::WriteOp write) {
   if (!slot)
     return write.emitOpError("expects a variable with a slot, got ")
            << write.getVariableAttr() << "; run dl-layout-state";
-  Value value = write.getValue();
-  if (isClaimable(value) && claim(rootOf(value), name, slot))
+  dl::ReadOp read = reads.lookup(name);
+  Value value = write.getValue(), old = read ? read.getValue() : Value();
+  if (isClaimable(value) && claim(rootOf(value), old, slot))
     return success();
   Value copy = addCopy(value, write.getLoc());
-  bool ordered = claim(copy, name, slot) && orderBeforeOverwrite(value, copy.getDefiningOp<dl::GroupOp>());
+  bool ordered = claim(copy, old, slot) && orderBeforeOverwrite(value, copy.getDefiningOp<dl::GroupOp>());
   if (!ordered) {
     // Variables exchange their values: the first goes through the activation arena.
     slots.erase(copy);
@@ -198,10 +195,16 @@ LogicalResult StatePlacer::placeWrite(dl::WriteOp write) {
     copy.getDefiningOp()->setOperand(0, first);
     later.erase(copy.getDefiningOp());
     orderBeforeOverwrite(value, first.getDefiningOp<dl::GroupOp>());
-    claim(copy, name, slot);
+    claim(copy, old, slot);
   }
   write.setOperand(copy);
   return success();
+}
+
+void StatePlacer::placeCarried(Operation *terminator, unsigned index) {
+  Value value = terminator->getOperand(index), old = block.getArgument(index);
+  if (!isClaimable(value) || !claim(rootOf(value), old, slotOf(old)))
+    placeResult(terminator, index);
 }
 
 void StatePlacer::placeResult(Operation *terminator, unsigned index) {
@@ -226,7 +229,10 @@ LogicalResult StatePlacer::place() {
     if (failed(placeWrite(write)))
       return failure();
   for (unsigned index = 0; index < block.getTerminator()->getNumOperands(); ++index)
-    placeResult(block.getTerminator(), index);
+    if (index < carried)
+      placeCarried(block.getTerminator(), index);
+    else
+      placeResult(block.getTerminator(), index);
   orderBeforeCollectives();
   return success();
 }
@@ -285,8 +291,8 @@ void StatePlacer::schedule() {
 
 } // namespace
 
-FailureOr<FixedSlots> dlc::passes::placeState(func::FuncOp function) {
-  StatePlacer placer(function);
+FailureOr<FixedSlots> dlc::passes::placeState(Block &block, unsigned carried) {
+  StatePlacer placer(block, carried);
   if (failed(placer.place()))
     return failure();
   placer.schedule();

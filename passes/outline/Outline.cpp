@@ -2,6 +2,7 @@
 #include "outline/CollectivePool.h"
 
 #include "dlc/ir/Constant.h"
+#include "dlc/ir/Control.h"
 #include "dlc/ir/Rt.h"
 #include "dlc/ir/Storage.h"
 #include "dlc/passes/Passes.h"
@@ -89,6 +90,17 @@ private:
   unsigned count = 0;
 };
 
+/// Buffers by slot while a block is written. Inside a region `argument` and `result` are those of the region, and slots
+/// of activations count from the start of its memory.
+struct Scope {
+  Scope(Block *block, int64_t start) : block(block), start(start) {}
+
+  Block *block;
+  int64_t start;
+  SmallVector<Value> arguments, results;
+  DenseMap<dl::SlotAttr, Value> buffers;
+};
+
 /// Writes the program of one entry.
 class ProgramWriter {
 public:
@@ -97,18 +109,12 @@ public:
 
   void write(func::FuncOp function, int64_t peak) {
     auto [argumentNames, resultNames] = namesOf(function);
-    auto program = rt::ProgramOp::create(builder, function.getLoc(), function.getName(), argumentNames,
-                                         builder.getTypeArrayAttr(function.getArgumentTypes()), resultNames,
-                                         builder.getTypeArrayAttr(function.getResultTypes()), peak);
-    block = &program.getBody().emplaceBlock();
+    program = rt::ProgramOp::create(builder, function.getLoc(), function.getName(), argumentNames,
+                                    builder.getTypeArrayAttr(function.getArgumentTypes()), resultNames,
+                                    builder.getTypeArrayAttr(function.getResultTypes()), peak);
+    Scope top(&program.getBody().emplaceBlock(), 0);
     collectives.keepShardings(function, program);
-    for (auto group : function.getOps<dl::GroupOp>())
-      if (group.isExchange())
-        writeExchange(group);
-      else if (!isView(group))
-        writeGroup(group);
-    atEnd();
-    rt::ReturnOp::create(builder, function.getLoc());
+    writeBlock(function.getBody().front(), top);
     builder.setInsertionPointAfter(program);
   }
 
@@ -126,20 +132,38 @@ private:
     return {builder.getArrayAttr(arguments), builder.getArrayAttr(results)};
   }
 
-  void atEnd() { builder.setInsertionPointToEnd(block); }
+  void writeBlock(Block &body, Scope &inside) {
+    Scope *outside = std::exchange(scope, &inside);
+    for (auto group : body.getOps<dl::GroupOp>())
+      if (group.isExchange())
+        writeExchange(group);
+      else if (!isView(group))
+        writeGroup(group);
+    atEnd();
+    rt::ReturnOp::create(builder, body.getParentOp()->getLoc());
+    scope = outside;
+  }
+
+  void atEnd() { builder.setInsertionPointToEnd(scope->block); }
 
   Value bufferOf(dl::SlotAttr slot, Location location) {
-    Value &buffer = buffers[slot];
+    bool isArgument = slot.getArena() == argumentArena, isResult = slot.getArena() == resultArena;
+    ArrayRef<Value> given = isArgument ? scope->arguments : scope->results;
+    if ((isArgument || isResult) && !given.empty())
+      return given[slot.getOffset()];
+    Value &buffer = scope->buffers[slot];
     if (buffer)
       return buffer;
     atEnd();
     Type type = rt::BufferType::get(builder.getContext());
-    if (slot.getArena() == argumentArena)
+    if (isArgument)
       buffer = rt::ArgumentOp::create(builder, location, type, slot.getOffset());
-    else if (slot.getArena() == resultArena)
+    else if (isResult)
       buffer = rt::ResultOp::create(builder, location, type, slot.getOffset());
     else
-      buffer = rt::SliceOp::create(builder, location, type, slot.getArena(), slot.getOffset(), slot.getBytes());
+      buffer = rt::SliceOp::create(builder, location, type, slot.getArena(),
+                                   slot.getOffset() + (slot.getArena() == activationArena ? scope->start : 0),
+                                   slot.getBytes());
     return buffer;
   }
 
@@ -149,6 +173,8 @@ private:
       reads.push_back(bufferOf(slotOf(input), group.getLoc()));
     for (Value result : group.getResults())
       writes.push_back(bufferOf(slotOf(result), group.getLoc()));
+    if (dl::ControlOpInterface control = controlOf(group))
+      return writeControl(group, control, reads, writes);
     Value workspace = group.getWorkspace() ? bufferOf(group.getWorkspaceAttr(), group.getLoc()) : Value();
     atEnd();
     if (!isCopy(group))
@@ -166,7 +192,7 @@ private:
     Value from = bufferOf(CollectivePool::wholeOf(group.getInputs()), group.getLoc());
     Value to = bufferOf(CollectivePool::wholeOf(group.getResults()), group.getLoc());
     atEnd();
-    FlatSymbolRefAttr name = collectives.add(group, cast<rt::ProgramOp>(block->getParentOp()));
+    FlatSymbolRefAttr name = collectives.add(group, program);
     started[group] = name;
     rt::CollectiveStartOp::create(builder, group.getLoc(), name, from, to);
     if (waitsOf(group).empty())
@@ -179,12 +205,73 @@ private:
       rt::CollectiveWaitOp::create(builder, collective.getLoc(), name);
   }
 
+  // Each op with regions has its own form in the host program.
+  void writeControl(dl::GroupOp group, dl::ControlOpInterface control, ArrayRef<Value> reads, ArrayRef<Value> writes) {
+    SmallVector<Value> operands;
+    for (Value operand : control->getOperands())
+      operands.push_back(reads[cast<BlockArgument>(operand).getArgNumber()]);
+    int64_t start = scope->start + (group.getWorkspace() ? group.getWorkspaceAttr().getOffset() : 0);
+    if (auto scan = dyn_cast<dl::ScanOp>(*control))
+      writeScan(scan, operands, writes, start);
+    else
+      writeCond(cast<dl::CondOp>(*control), operands, writes, start);
+  }
+
+  Value regionSlice(Location location, int64_t offset, int64_t bytes) {
+    return rt::SliceOp::create(builder, location, rt::BufferType::get(builder.getContext()), activationArena, offset,
+                               bytes);
+  }
+
+  void writeScan(dl::ScanOp scan, ArrayRef<Value> operands, ArrayRef<Value> results, int64_t start) {
+    unsigned carries = scan.getNumCarried(), sliced = scan.getSliced().size();
+    SmallVector<Value> slices(operands.slice(carries, sliced)), first, last, other;
+    llvm::append_range(slices, results.drop_front(carries));
+    atEnd();
+    for (auto [index, offset] : llvm::enumerate(scan.getBufferOffsets())) {
+      int64_t bytes = dl::getStorageBytes(scan.getOperand(index).getType());
+      if (offset >= 0) {
+        first.push_back(operands[index]);
+        last.push_back(results[index]);
+        other.push_back(regionSlice(scan.getLoc(), start + offset, bytes));
+      } else if (bytes && operands[index] != results[index]) {
+        rt::CopyOp::create(builder, scan.getLoc(), operands[index], results[index], bytes);
+      }
+    }
+    auto loop =
+        rt::LoopOp::create(builder, scan.getLoc(), slices, first, last, other, scan.getTrips(), scan.getBackwards());
+    Scope inside(&loop.getBody().emplaceBlock(), start);
+    Type type = rt::BufferType::get(builder.getContext());
+    for (size_t i = 0; i < slices.size() + 2 * first.size(); ++i)
+      inside.block->addArgument(type, scan.getLoc());
+    unsigned next = slices.size();
+    for (unsigned i = 0; i < carries; ++i) {
+      bool inPlace = scan.getBufferOffsets()[i] < 0;
+      inside.arguments.push_back(inPlace ? results[i] : Value(inside.block->getArgument(next++)));
+      inside.results.push_back(inPlace ? results[i] : Value(inside.block->getArgument(next++)));
+    }
+    llvm::append_range(inside.arguments, inside.block->getArguments().take_front(sliced));
+    llvm::append_range(inside.arguments, operands.drop_front(carries + sliced));
+    llvm::append_range(inside.results, inside.block->getArguments().slice(sliced, slices.size() - sliced));
+    writeBlock(scan.getBlock(), inside);
+  }
+
+  void writeCond(dl::CondOp cond, ArrayRef<Value> operands, ArrayRef<Value> results, int64_t start) {
+    atEnd();
+    auto branch = rt::IfOp::create(builder, cond.getLoc(), operands[0]);
+    for (auto [from, to] : llvm::zip(cond->getRegions(), branch->getRegions())) {
+      Scope inside(&to.emplaceBlock(), start);
+      inside.arguments.assign(operands.begin() + 1, operands.end());
+      inside.results.assign(results.begin(), results.end());
+      writeBlock(from.front(), inside);
+    }
+  }
+
   KernelPool &kernels;
   CollectivePool &collectives;
   OpBuilder &builder;
-  Block *block = nullptr;
+  rt::ProgramOp program;
+  Scope *scope = nullptr;
   DenseMap<Operation *, FlatSymbolRefAttr> started; ///< and not waited for
-  DenseMap<dl::SlotAttr, Value> buffers;
 };
 
 struct OutlinePass : passes::impl::OutlinePassBase<OutlinePass> {
@@ -198,6 +285,14 @@ struct OutlinePass : passes::impl::OutlinePassBase<OutlinePass> {
           group.emitOpError("expects slots; run dl-plan-memory");
           return signalPassFailure();
         }
+    WalkResult counted = getOperation().walk([](dl::ScanOp scan) {
+      if (scan.getTrips() > 0)
+        return WalkResult::advance();
+      scan.emitOpError("expects one step or more in a host program, got none; run dl-simplify");
+      return WalkResult::interrupt();
+    });
+    if (counted.wasInterrupted())
+      return signalPassFailure();
     if (functions.empty())
       return;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());

@@ -72,6 +72,15 @@ public:
     return true;
   }
 
+  /// What both hold.
+  Defined operator&(const Defined &other) const {
+    Defined both;
+    for (auto [begin, end] : ranges)
+      for (auto [from, to] : other.ranges)
+        both.add(std::max(begin, from), std::max(std::max(begin, from), std::min(end, to)));
+    return both;
+  }
+
 private:
   std::map<int64_t, int64_t> ranges;
 };
@@ -90,21 +99,8 @@ public:
   }
 
   LogicalResult run() {
-    for (Operation &op : program.getBody().front()) {
-      LogicalResult checked = success();
-      if (auto slice = dyn_cast<rt::SliceOp>(op))
-        checked = checkSlice(slice);
-      else if (auto launch = dyn_cast<rt::LaunchOp>(op))
-        checked = checkLaunch(launch);
-      else if (auto copy = dyn_cast<rt::CopyOp>(op))
-        checked = checkCopy(copy);
-      else if (auto start = dyn_cast<rt::CollectiveStartOp>(op))
-        checked = checkStart(start);
-      else if (auto wait = dyn_cast<rt::CollectiveWaitOp>(op))
-        checked = checkWait(wait);
-      if (failed(checked))
-        return failure();
-    }
+    if (failed(checkBlock(program.getBody().front())))
+      return failure();
     for (Exchange &exchange : underWay)
       return exchange.start.emitOpError("expects a wait behind it in the same block");
     for (auto [index, type] : llvm::enumerate(program.getResultTypes()))
@@ -114,7 +110,105 @@ public:
   }
 
 private:
-  static Range rangeOf(Value buffer) {
+  LogicalResult checkBlock(Block &block) {
+    for (Operation &op : block) {
+      LogicalResult checked = success();
+      if (auto slice = dyn_cast<rt::SliceOp>(op))
+        checked = checkSlice(slice);
+      else if (auto launch = dyn_cast<rt::LaunchOp>(op))
+        checked = checkLaunch(launch);
+      else if (auto copy = dyn_cast<rt::CopyOp>(op))
+        checked = checkCopy(copy);
+      else if (auto loop = dyn_cast<rt::LoopOp>(op))
+        checked = checkLoop(loop);
+      else if (auto branch = dyn_cast<rt::IfOp>(op))
+        checked = checkIf(branch);
+      else if (auto start = dyn_cast<rt::CollectiveStartOp>(op))
+        checked = checkStart(start);
+      else if (auto wait = dyn_cast<rt::CollectiveWaitOp>(op))
+        checked = checkWait(wait);
+      if (failed(checked))
+        return failure();
+    }
+    return success();
+  }
+
+  /// One step stands for all; what the body's arguments name is memory of its own, which nothing else may write.
+  LogicalResult checkLoop(rt::LoopOp loop) {
+    auto arguments = loop.getBody().getArguments();
+    auto slices = arguments.take_front(loop.getSlices().size()), carried = arguments.drop_front(slices.size());
+    for (auto [argument, buffer] : llvm::zip(slices, loop.getSlices())) {
+      Range range = rangeOf(buffer);
+      if (defined[range.memory].covers(range.begin, range.end))
+        define(argument);
+    }
+    for (auto [index, first] : llvm::enumerate(loop.getFirst())) {
+      if (failed(checkRead(loop, first)))
+        return failure();
+      define(carried[2 * index]);
+    }
+    size_t outer = handed.size();
+    for (Value operand : loop.getOperands())
+      handed.push_back(rangeOf(operand));
+    if (failed(checkBlock(loop.getBody().front())))
+      return failure();
+    handed.resize(outer);
+    SmallVector<Value> targets;
+    for (auto [argument, buffer] : llvm::zip(slices, loop.getSlices()))
+      if (written.contains(argument)) {
+        if (failed(checkRead(loop, argument)))
+          return failure();
+        targets.push_back(buffer);
+      }
+    for (auto [index, last] : llvm::enumerate(loop.getLast())) {
+      if (failed(checkRead(loop, carried[2 * index + 1])))
+        return failure();
+      targets.append({last, loop.getOther()[index]});
+    }
+    return checkTargets(loop, targets);
+  }
+
+  LogicalResult checkTargets(rt::LoopOp loop, ArrayRef<Value> targets) {
+    for (Value target : targets) {
+      unsigned overlapping =
+          llvm::count_if(loop.getOperands(), [&](Value operand) { return rangeOf(operand).overlaps(rangeOf(target)); });
+      if (overlapping > 1)
+        return loop.emitOpError("expects what its steps write apart from all else it is given, got ")
+               << rangeOf(target).memory << " twice";
+      if (failed(checkWrite(loop, target)))
+        return failure();
+    }
+    for (Value other : loop.getOther()) {
+      Range range = rangeOf(other);
+      defined[range.memory].remove(range.begin, range.end);
+    }
+    return success();
+  }
+
+  LogicalResult checkIf(rt::IfOp branch) {
+    if (failed(checkRead(branch, branch.getPredicate())))
+      return failure();
+    llvm::StringMap<Defined> before = defined;
+    if (failed(checkBlock(branch.getTaken().front())))
+      return failure();
+    llvm::StringMap<Defined> taken = std::exchange(defined, before);
+    if (failed(checkBlock(branch.getOtherwise().front())))
+      return failure();
+    for (auto &entry : defined)
+      entry.second = entry.second & taken[entry.first()];
+    return success();
+  }
+
+  void define(Value buffer) {
+    Range range = rangeOf(buffer);
+    defined[range.memory].add(range.begin, range.end);
+  }
+
+  Range rangeOf(Value buffer) {
+    if (isa<BlockArgument>(buffer)) {
+      unsigned number = stepBuffers.try_emplace(buffer, stepBuffers.size()).first->second;
+      return {"step buffer " + std::to_string(number), 0, rt::getBufferBytes(buffer)};
+    }
     Operation *op = buffer.getDefiningOp();
     if (auto slice = dyn_cast<rt::SliceOp>(op))
       return {slice.getArena().str(), int64_t(slice.getOffset()), int64_t(slice.getOffset() + slice.getBytes())};
@@ -154,6 +248,11 @@ private:
     auto arena = symbols.lookup<rt::ArenaOp>(range.memory);
     if (buffer.getDefiningOp<rt::ArgumentOp>() || (arena && arena.getArenaClass() == rt::ArenaClass::Constant))
       return op->emitOpError("expects not to write ") << range.memory;
+    for (const Range &other : handed)
+      if (range.overlaps(other))
+        return op->emitOpError("expects not to write ")
+               << range.memory << ", which a loop around it hands to its steps";
+    written.insert(buffer);
     defined[range.memory].add(range.begin, range.end);
     return success();
   }
@@ -276,6 +375,9 @@ private:
   llvm::StringMap<Defined> defined;
   SmallVector<Exchange> underWay;
   DenseSet<Operation *> started;
+  DenseSet<Value> written;
+  DenseMap<Value, unsigned> stepBuffers;
+  std::vector<Range> handed; // to the bodies of the loops around an op
 };
 
 struct RtCheckPass : passes::impl::RtCheckPassBase<RtCheckPass> {

@@ -32,6 +32,11 @@ static int32_t copy(DlcExecutor *executor, void *to, const void *from, int64_t b
   return codeOf(executor, executor->stream->copy(to, from, bytes));
 }
 
+static int32_t fetch(DlcExecutor *executor, void *to, const void *from, int64_t bytes) {
+  Status status = executor->stream->copyToHost(to, from, bytes);
+  return codeOf(executor, status.ok() ? executor->stream->synchronize() : status);
+}
+
 static int32_t collectiveStart(DlcExecutor *executor, uint32_t collective, const void *from, void *to) {
   if (!executor->collectives)
     return codeOf(executor, {StatusCode::InvalidInput, "a program with collectives needs a job of several members"});
@@ -44,9 +49,9 @@ static int32_t collectiveWait(DlcExecutor *executor, uint32_t collective) {
   return codeOf(executor, executor->collectives->wait(collective));
 }
 
-const DlcApi kCpuApi = {DLC_ABI_VERSION, sizeof(DlcApi), parallelFor,     fail,
-                        nullptr,         nullptr,        collectiveStart, collectiveWait};
-const DlcApi kDeviceApi = {DLC_ABI_VERSION, sizeof(DlcApi), nullptr,         fail,
-                           launch,          copy,           collectiveStart, collectiveWait};
+const DlcApi kCpuApi = {DLC_ABI_VERSION, sizeof(DlcApi),  parallelFor,    fail,   nullptr,
+                        nullptr,         collectiveStart, collectiveWait, nullptr};
+const DlcApi kDeviceApi = {DLC_ABI_VERSION, sizeof(DlcApi), nullptr, fail, launch, copy,
+                           collectiveStart, collectiveWait, fetch};
 
 } // namespace dlc

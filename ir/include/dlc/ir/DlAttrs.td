@@ -20,7 +20,8 @@ def Dl_GroupKind : I32EnumAttr<"GroupKind", "how the kernel of a fusion group is
     I32EnumAttrCase<"Pointwise", 0, "pointwise">, I32EnumAttrCase<"Row", 1, "row">,
     I32EnumAttrCase<"Column", 2, "column">, I32EnumAttrCase<"Contract", 3, "contract">,
     I32EnumAttrCase<"Window", 4, "window">, I32EnumAttrCase<"Horizontal", 5, "horizontal">,
-    I32EnumAttrCase<"Collective", 6, "collective">, I32EnumAttrCase<"Wait", 7, "wait">]> {
+    I32EnumAttrCase<"Collective", 6, "collective">, I32EnumAttrCase<"Wait", 7, "wait">,
+    I32EnumAttrCase<"Control", 8, "control">]> {
   let cppNamespace = "::dlc::dl";
   let genSpecializedAttr = 0;
 }

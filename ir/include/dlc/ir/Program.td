@@ -68,7 +68,9 @@ def Dl_GroupOp : Dl_ProgramOp<"group", [Pure, IsolatedFromAbove, SingleBlock]> {
     The body of a horizontal group are its parts, groups of kind pointwise that read its arguments and whose results it
     yields in order; it has no domain of its own.
     A group of kind collective holds one collective and yields its results, one of kind wait one `dl.wait`; neither is a
-    kernel, and the second renames its inputs.
+    kernel, and the second renames its inputs. One of kind control holds one op whose regions are programs of groups
+    in turn; its workspace is the memory of those, in which their slots count from 0 (`argument` and `result` are then those
+    of the region).
     `slots` (one a result) is set by `dl-plan-memory`, as is `in_place`: for each result the input whose bytes it takes over,
     or -1. Then every element of that input is read by the lane that writes the result there, or by a reduction of that
     lane's row. So a kernel evaluates all results of a lane before it stores any, and stores a result in place only when

@@ -73,7 +73,8 @@ def Rt_CollectiveOp : Rt_Op<"collective", [Symbol, HasParent<"::mlir::ModuleOp">
   let hasVerifier = 1;
 }
 
-class Rt_InProgram<string mnemonic, list<Trait> traits = []> : Rt_Op<mnemonic, !listconcat([HasParent<"ProgramOp">], traits)>;
+class Rt_InProgram<string mnemonic, list<Trait> traits = []>
+    : Rt_Op<mnemonic, !listconcat([ParentOneOf<["ProgramOp", "LoopOp", "IfOp"]>], traits)>;
 
 def Rt_ArgumentOp : Rt_InProgram<"argument", [Pure]> {
   let summary = "The caller's memory of an argument; never written";
@@ -125,8 +126,31 @@ def Rt_CollectiveWaitOp : Rt_InProgram<"collective_wait"> {
   let assemblyFormat = "$collective attr-dict";
 }
 
+def Rt_LoopOp : Rt_InProgram<"loop", [AttrSizedOperandSegments, SingleBlock]> {
+  let summary = "Runs its body a fixed number of times, once or more";
+  let description = [{
+    The body's arguments are, for each of `slices`, the part of the buffer that belongs to the step (its bytes divided by the
+    steps; `backwards`: the last part first), then for each carried value two buffers: the one the step before wrote, in the
+    first step that of `first`, and the one this step writes. The latter take turns, so that the last step writes `last`.}];
+  let arguments = (ins Variadic<Rt_Buffer>:$slices, Variadic<Rt_Buffer>:$first, Variadic<Rt_Buffer>:$last,
+                       Variadic<Rt_Buffer>:$other, I64Attr:$trips, UnitAttr:$backwards);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $trips (`backwards` $backwards^)? `slices` `` `(` $slices `)` `first` `` `(` $first `)` `last` `` `(` $last `)`
+    `other` `` `(` $other `)` attr-dict-with-keyword $body}];
+  let hasVerifier = 1;
+}
+
+def Rt_IfOp : Rt_InProgram<"if", [SingleBlock]> {
+  let summary = "Runs its first region if the byte of the predicate is not 0, else its second";
+  let description = "On a device the predicate is copied to the host, which waits for it.";
+  let arguments = (ins Rt_Buffer:$predicate);
+  let regions = (region SizedRegion<1>:$taken, SizedRegion<1>:$otherwise);
+  let assemblyFormat = "$predicate attr-dict-with-keyword $taken `else` $otherwise";
+}
+
 def Rt_ReturnOp : Rt_InProgram<"return", [Terminator]> {
-  let summary = "Ends the program";
+  let summary = "Ends the program, or the region of a loop or a branch";
   let assemblyFormat = "attr-dict";
 }
 

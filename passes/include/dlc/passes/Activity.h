@@ -1,13 +1,13 @@
 #pragma once
 
+#include "dlc/ir/AdjointBuilder.h"
 #include "mlir/IR/ValueRange.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace dlc::passes {
 
-/// Whether a derivative can flow from the operation's results into this operand.
-bool carriesDerivative(mlir::Operation *op, unsigned operand);
+using dl::carriesDerivative;
 
 /// The values that influence a loss through differentiable operands, within the block that computes it. Decides which
 /// parameters have a gradient at all: one that does not influence the loss gets none, and no update.
@@ -15,6 +15,8 @@ class Activity {
 public:
   /// One backward sweep over the block, from the loss to its first operation.
   explicit Activity(mlir::Value loss);
+  /// The values that influence any of several, which are all known by the time `last` has run (null: no operation).
+  Activity(mlir::ValueRange losses, mlir::Operation *last);
 
   bool influences(mlir::Value value) const { return next.contains(value); }
 

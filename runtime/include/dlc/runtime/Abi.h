@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* major << 16 | minor. Major: layout. Minor: entries appended to a table or struct. */
-#define DLC_ABI_VERSION ((1u << 16) | 2u)
+#define DLC_ABI_VERSION ((1u << 16) | 3u)
 
 typedef struct DlcBuffer {
   void *data;
@@ -39,6 +39,8 @@ typedef struct DlcApi {
   int32_t (*collectiveStart)(struct DlcExecutor *, uint32_t collective, const void *from, void *to);
   /* Returns when the collective started last under that index is done. 0 or a DlcCode. */
   int32_t (*collectiveWait)(struct DlcExecutor *, uint32_t collective);
+  /* Since ABI 1.3. Copies device memory to the host, where all that was started before has run. 0 or a DlcCode. */
+  int32_t (*fetch)(struct DlcExecutor *, void *to, const void *from, int64_t bytes);
 } DlcApi;
 
 /* One call of an entry. */

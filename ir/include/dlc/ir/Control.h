@@ -1,0 +1,7 @@
+#pragma once
+
+#include "dlc/ir/Dl.h"
+#include "mlir/IR/PatternMatch.h"
+
+#define GET_OP_CLASSES
+#include "dlc/ir/Control.h.inc"

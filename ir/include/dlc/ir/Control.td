@@ -1,0 +1,67 @@
+#ifndef DLC_IR_CONTROL
+#define DLC_IR_CONTROL
+
+include "dlc/ir/DlBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Dl_ControlFlow<string mnemonic, list<Trait> traits>
+    : Dl_PureOp<mnemonic, !listconcat([IsolatedFromAbove, SingleBlock, DiffSome], traits)> {
+  let results = (outs Variadic<Dl_Tensor>:$results);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Dl_ScanOp : Dl_ControlFlow<"scan", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Dl_Control, ["getNumCarried", "isSlice", "isStacked", "getBufferOffsets", "setBufferOffsets"]>]> {
+  let summary = "Runs its body a fixed number of times, on slices of tensors and on values carried from step to step";
+  let description = [{
+    The arguments of the body are the carried values, one slice along dimension 0 of each sliced operand, and the whole
+    operands, which are the same in every step. It yields the next carried values and one slice of each stacked result. The
+    results are the carried values after the last step and the stacked results. `backwards` runs from the last slice to the
+    first; a stacked slice lies where the slices of that step lie.
+    ```mlir
+    %last, %all = dl.scan 20 carry(%h = %h0 : tensor<4xf32>) slices(%x = %xs : tensor<20x4xf32>)
+        whole(%w = %w0 : tensor<4xf32>) -> (tensor<4xf32>, tensor<20x4xf32>) {
+      %0 = dl.mul %h, %w : tensor<4xf32>
+      %n = dl.add %0, %x : tensor<4xf32>
+      dl.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+    }
+    ```
+    With 0 steps the carried values are the first ones. Variables are read and written outside: a value a step needs is an
+    operand, one it changes is carried. Adjoint: a scan the other way round over the saved values.
+    `second_buffers` is set by `dl-plan-memory`: for each carried value the place in the body's memory that it has in every
+    other step, or -1 if it is updated in place.}];
+  let arguments = (ins Variadic<Dl_Tensor>:$carried, Variadic<Dl_Tensor>:$sliced, Variadic<Dl_Tensor>:$whole,
+                       I64Attr:$trips, UnitAttr:$backwards, OptionalAttr<DenseI64ArrayAttr>:$second_buffers);
+  let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBlock() { return getBody().front(); }
+    ::mlir::ResultRange getStacked() { return getResults().drop_front(getCarried().size()); }
+    /// The type of a slice along dimension 0.
+    static ::mlir::RankedTensorType sliceType(::mlir::Type stacked);
+    /// The type of `trips` slices.
+    static ::mlir::RankedTensorType stackedType(::mlir::Type slice, int64_t trips);
+  }];
+}
+
+def Dl_CondOp : Dl_ControlFlow<"cond", [DeclareOpInterfaceMethods<Dl_Control>]> {
+  let summary = "Runs its first region if the predicate holds, else its second";
+  let description = [{
+    Both regions have the operands as arguments and yield the results.
+    ```mlir
+    %y = dl.cond %p (%a = %x : tensor<4xf32>) -> (tensor<4xf32>) {
+      %0 = dl.exp %a : tensor<4xf32>
+      dl.yield %0 : tensor<4xf32>
+    } else (%b) {
+      dl.yield %b : tensor<4xf32>
+    }
+    ```
+    Only the region that is taken runs. Its adjoint is a cond on the same predicate; what only the region not taken used has
+    a gradient of zeros.}];
+  let arguments = (ins RankedTensorOf<[I1]>:$predicate, Variadic<Dl_Tensor>:$captured);
+  let regions = (region SizedRegion<1>:$taken, SizedRegion<1>:$otherwise);
+}
+
+#endif
