@@ -1,6 +1,6 @@
 #include "dlc/frontend/Grad.h"
 
-#include "ops/Primitive.h"
+#include "grad/LeafGradients.h"
 #include "record/Recording.h"
 #include "record/Transfer.h"
 #include "record/Variable.h"
@@ -14,6 +14,7 @@ namespace dlc {
 using ops::ValueRef;
 using record::fail;
 using record::Leaf;
+using record::LeafGradients;
 using record::Node;
 using record::Obstacle;
 using record::Ref;
@@ -85,8 +86,11 @@ public:
       operands.push_back(present(operand));
     record::EnableGradScope mode(value->requiresGrad);
     record::PlaceScope scope(value->place);
-    std::vector<ValueRef> results = record::recordAll(node.op, node.attributes, operands, node.site.line,
-                                                      node.types.size() == 1 ? node.types[0] : nullptr);
+    std::vector<ValueRef> results =
+        node.regions.empty()
+            ? record::recordAll(node.op, node.attributes, operands, node.site.line,
+                                node.types.size() == 1 ? node.types[0] : nullptr)
+            : record::recordRegions(node.op, node.attributes, node.regions, operands, node.types, node.site.line);
     results[0]->node->number = node.number;
     for (size_t i = 0; i < results.size(); ++i)
       if (Value *before = node.results[i])
@@ -201,17 +205,18 @@ void accumulate(Storage &storage, const ValueRef &given, Where where) {
 
 void Tensor::backward(Where where) const { backward(BackwardOptions(), where); }
 
-void Tensor::backward(BackwardOptions options, Where where) const {
-  ValueRef loss = scalarOf("backward", *this, where);
+LeafGradients record::gradientsOfLeaves(const char *function, const ValueRef &loss, Tensor::BackwardOptions options,
+                                        const Where &where) {
   if (!loss->requiresGrad)
-    fail(ErrorKind::Gradient, "backward: loss does not depend on any tensor that requires a gradient", where);
+    fail(ErrorKind::Gradient, std::string(function) + ": loss does not depend on any tensor that requires a gradient",
+         where);
   record::WholeScope whole;
-  Graph graph("backward", where);
+  Graph graph(function, where);
   graph.collect(*loss);
-  std::vector<Storage *> owners;
-  owners.reserve(graph.leaves.size());
+  LeafGradients found;
+  found.owners.reserve(graph.leaves.size());
   for (const ValueRef &leaf : graph.leaves)
-    owners.push_back(leaf->leaf);
+    found.owners.emplace_back(leaf->leaf);
   ValueRef present = graph.present(loss);
   if (graph.recordedAgain() && !options.retain_graph) {
     static std::atomic<bool> told{false};
@@ -220,12 +225,21 @@ void Tensor::backward(BackwardOptions options, Where where) const {
                      "before reading the loss",
                      record::locate(where));
   }
-  std::vector<ValueRef> gradients = recordGradient(present, graph.leaves, options.create_graph, where);
+  found.gradients = recordGradient(present, graph.leaves, options.create_graph, where);
   if (!options.retain_graph && !options.create_graph)
     graph.release();
+  return found;
+}
+
+void record::addToLeaf(Storage &leaf, const ValueRef &gradient, const Where &where) {
+  accumulate(leaf, gradient, where);
+}
+
+void Tensor::backward(BackwardOptions options, Where where) const {
+  LeafGradients found = record::gradientsOfLeaves("backward", scalarOf("backward", *this, where), options, where);
   record::EnableGradScope mode(options.create_graph);
-  for (size_t i = 0; i < gradients.size(); ++i)
-    accumulate(*owners[i], gradients[i], where);
+  for (size_t i = 0; i < found.gradients.size(); ++i)
+    accumulate(*found.owners[i], found.gradients[i], where);
 }
 
 std::vector<Tensor> grad(Arg output, std::vector<Tensor> inputs, GradOptions options) {

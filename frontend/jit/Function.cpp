@@ -40,7 +40,7 @@ std::mutex &stateLock() {
 
 } // namespace
 
-bool isRecording() { return record::recording() != nullptr; }
+bool isRecording() { return record::recording() != nullptr || record::threadState().body; }
 
 Function::Function(JitOptions options, Where where) : state(std::make_shared<FunctionState>()) {
   state->options = std::move(options);

@@ -1,3 +1,4 @@
+#include "record/Body.h"
 #include "record/Extract.h"
 #include "record/HostInputs.h"
 #include "record/Job.h"
@@ -146,6 +147,8 @@ void runAt(Place &place, Trace &trace, std::vector<ValueRef> outputs, const std:
 } // namespace
 
 void cut(const std::source_location &line) {
+  if (threadState().body)
+    threadState().body->refuse("a value is needed", line);
   Trace &trace = threadState().outside;
   if (trace.empty()) {
     if (std::exchange(trace.leafWritten, false))
@@ -182,6 +185,8 @@ void endStep(const std::source_location &line) {
 }
 
 void *demand(const ValueRef &value, const std::source_location &line) {
+  if (threadState().body && (value->state == Value::State::Pending || value->state == Value::State::Argument))
+    threadState().body->refuse("a value is needed", line);
   if (threadState().recording && (value->state == Value::State::Pending || value->state == Value::State::Argument))
     retrace(*threadState().recording, line);
   if (value->state == Value::State::Pending)

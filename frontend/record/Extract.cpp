@@ -123,6 +123,8 @@ private:
         word(numberOf(*operand));
       for (TypeRef type : node->types)
         word(type);
+      for (trace::RegionRef region : node->regions)
+        word(region);
     }
     word(graph.outputs.size());
     for (const ValueRef &output : graph.outputs)
@@ -244,7 +246,7 @@ trace::Program toProgram(const Extracted &graph, const std::vector<bool> &asRunt
       renumbered.push_back(runtimeInput++);
       continue;
     }
-    trace::ProgramStep step{node->op, node->attributes, {}, node->types, node->site};
+    trace::ProgramStep step{node->op, node->attributes, {}, node->types, node->site, node->regions};
     for (const ValueRef &operand : node->operands)
       step.operands.push_back(renumbered[graph.numberOf(*operand)]);
     for (size_t i = 0; i < node->types.size(); ++i)

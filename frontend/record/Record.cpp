@@ -70,35 +70,38 @@ std::vector<Value *> keptList() {
   return {keptValues.begin(), keptValues.end()};
 }
 
-std::vector<ValueRef> recordAll(OpRef op, AttributesRef attributes, std::span<const ValueRef> operands,
-                                const std::source_location &line, TypeRef result) {
-  static const OpRef stop = trace::internOp("dl.stop_gradient");
-  static const AttributesRef none = trace::Attributes().intern();
+/// Where the operation runs, with room for it in the trace.
+static Place *prepare(OpRef op, std::span<const ValueRef> operands, const std::source_location &line) {
   Place *place = placeOf(op, operands, line);
   Trace &trace = currentTrace();
   if (!trace.recording && !threadState().whole && trace.nodes >= 10000) // rule (c)
     cut(line);
-  std::vector<TypeRef> types;
+  for (const ValueRef &operand : operands)
+    checkReadable(*operand, trace, line);
+  return place;
+}
+
+static std::vector<ValueRef> addNode(OpRef op, AttributesRef attributes, std::vector<trace::RegionRef> regions,
+                                     std::span<const ValueRef> operands, std::vector<TypeRef> types, Place *place,
+                                     const std::source_location &line) {
+  static const OpRef stop = trace::internOp("dl.stop_gradient");
+  static const AttributesRef none = trace::Attributes().intern();
+  Trace &trace = currentTrace();
   bool needsGradient = false, severed = false, floating = place && place->isHost();
   for (const ValueRef &operand : operands) {
-    checkReadable(*operand, trace, line);
     floating = floating && isAnywhere(*operand);
-    types.push_back(operand->type);
     needsGradient |= operand->requiresGrad;
     severed |= operand->requiresGrad || operand->severed;
   }
   needsGradient &= gradEnabled() && op != stop;
-  auto inferred = trace::infer(op, attributes, types, result);
-  if (!inferred.ok())
-    fail(inferred.status().code() == StatusCode::InvalidInput ? ErrorKind::Type : ErrorKind::Internal,
-         inferred.status().message(), line);
 
   Ref<Node> counted(new Node);
   Node *node = counted.get();
   noteNode(1);
   node->op = op;
   node->attributes = attributes;
-  node->types = inferred.take();
+  node->types = std::move(types);
+  node->regions = std::move(regions);
   node->site = locate(line);
   for (const ValueRef &operand : operands) {
     // No derivative may pass through what was computed without gradients.
@@ -125,6 +128,26 @@ std::vector<ValueRef> recordAll(OpRef op, AttributesRef attributes, std::span<co
   if (eager && !trace.recording && !threadState().whole)
     cut(line);
   return results;
+}
+
+std::vector<ValueRef> recordAll(OpRef op, AttributesRef attributes, std::span<const ValueRef> operands,
+                                const std::source_location &line, TypeRef result) {
+  Place *place = prepare(op, operands, line);
+  std::vector<TypeRef> types;
+  for (const ValueRef &operand : operands)
+    types.push_back(operand->type);
+  auto inferred = trace::infer(op, attributes, types, result);
+  if (!inferred.ok())
+    fail(inferred.status().code() == StatusCode::InvalidInput ? ErrorKind::Type : ErrorKind::Internal,
+         inferred.status().message(), line);
+  return addNode(op, attributes, {}, operands, inferred.take(), place, line);
+}
+
+std::vector<ValueRef> recordRegions(OpRef op, AttributesRef attributes, std::vector<trace::RegionRef> regions,
+                                    std::span<const ValueRef> operands, std::vector<TypeRef> types,
+                                    const std::source_location &line) {
+  Place *place = prepare(op, operands, line);
+  return addNode(op, attributes, std::move(regions), operands, std::move(types), place, line);
 }
 
 ValueRef record(OpRef op, AttributesRef attributes, std::span<const ValueRef> operands,

@@ -1,5 +1,6 @@
 #include "record/Recording.h"
 
+#include "record/Body.h"
 #include "record/Variable.h"
 
 #include <algorithm>
@@ -49,6 +50,8 @@ void noteRead(Storage &storage, const std::source_location &) {
 }
 
 void noteTouched(Storage &storage) {
+  if (Body *body = threadState().body)
+    body->noteTouched(storage);
   Recording *now = recording();
   if (now && storage.birth != now->number && !contains(now->touched, storage))
     now->touched.push_back({Ref<Storage>(&storage), storage.value(), storage.version});

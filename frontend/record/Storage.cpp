@@ -8,7 +8,14 @@ namespace dlc::record {
 void destroy(Storage *storage) { delete storage; }
 void destroy(Impl *impl) { delete impl; }
 
-Storage::Storage(ValueRef value) : birth(recording() ? recording()->number : 0) { replace(std::move(value)); }
+uint64_t nextSerial() {
+  static std::atomic<uint64_t> count{0};
+  return count.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+Storage::Storage(ValueRef value) : birth(recording() ? recording()->number : 0), serial(nextSerial()) {
+  replace(std::move(value));
+}
 
 Storage::~Storage() {
   if (current->leaf == this)

@@ -34,11 +34,15 @@ struct Storage : Counted {
   bool captured = false;
   /// Number of the recording that made it; 0: made outside.
   uint64_t birth = 0;
+  /// Counts all storages of the process: later ones are larger.
+  const uint64_t serial;
 
 private:
   ValueRef current;
 };
 void destroy(Storage *storage);
+/// The next number of a storage.
+uint64_t nextSerial();
 
 /// One step from a base to a view of it.
 struct ViewStep {

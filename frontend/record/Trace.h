@@ -7,6 +7,7 @@
 
 namespace dlc::record {
 
+class Body;
 struct Recording;
 
 /// Nodes recorded and not yet run, in order.
@@ -33,6 +34,8 @@ struct ThreadState {
   bool gradEnabled = true;
   /// While positive, recording alone cuts nothing: a graph is being recorded that must run as a whole.
   int whole = 0;
+  /// What is recorded as a region of an operation, innermost; null: nothing.
+  Body *body = nullptr;
   const trace::Scope *scope = nullptr;
   /// Where numbers and scalars of the host go that are computed with; null: they stay.
   Place *place = nullptr;
@@ -75,6 +78,10 @@ ValueRef record(OpRef op, AttributesRef attributes, std::span<const ValueRef> op
                 const std::source_location &line, TypeRef result = nullptr);
 std::vector<ValueRef> recordAll(OpRef op, AttributesRef attributes, std::span<const ValueRef> operands,
                                 const std::source_location &line, TypeRef result = nullptr);
+/// Records an operation with regions, whose results have the types.
+std::vector<ValueRef> recordRegions(OpRef op, AttributesRef attributes, std::vector<trace::RegionRef> regions,
+                                    std::span<const ValueRef> operands, std::vector<TypeRef> types,
+                                    const std::source_location &line);
 /// A rank-0 constant that stands for a C++ number.
 ValueRef recordNumber(double number, DType dtype, const std::source_location &line);
 

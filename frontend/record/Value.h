@@ -109,6 +109,7 @@ struct Node : Counted {
   std::vector<ValueRef> operands;
   std::vector<Value *> results; // null: nobody refers to it
   std::vector<TypeRef> types;
+  std::vector<trace::RegionRef> regions;
   Site site;
   Trace *trace = nullptr; // null once run
   Node *before = nullptr, *after = nullptr;

@@ -1,5 +1,6 @@
 #include "record/Variable.h"
 
+#include "record/Body.h"
 #include "record/Extract.h"
 #include "record/Recording.h"
 
@@ -38,6 +39,10 @@ void manual_seed(uint64_t seed) {
 namespace record {
 
 uint64_t nextRandomOffset(uint64_t &seed) {
+  if (threadState().body)
+    threadState().body->refuse(
+        "random numbers would be the same in every step: draw them before the call; they are drawn",
+        std::source_location::current());
   std::lock_guard lock(generator().mutex);
   noteGenerator(generator().seed, generator().next);
   seed = generator().seed;

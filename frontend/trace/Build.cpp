@@ -26,6 +26,7 @@ private:
   Status addSharding(func::FuncOp entry, unsigned input, const Program &program);
   Status addVariables(const Program &program);
   Status addOperation(const ProgramStep &step, SmallVectorImpl<Value> &values);
+  Status addRegion(const Region &region, Location location, mlir::Region &to);
 
   MLIRContext *mlir;
   OwningOpRef<ModuleOp> &module;
@@ -119,7 +120,26 @@ Status Builder::addOperation(const ProgramStep &step, SmallVectorImpl<Value> &va
   if (!attributes.ok())
     return attributes.status();
   state.addAttributes(attributes->getValue());
+  for (RegionRef region : step.regions)
+    if (Status status = addRegion(*region, state.location, *state.addRegion()); !status.ok())
+      return status;
   llvm::append_range(values, builder.create(state)->getResults());
+  return Status();
+}
+
+Status Builder::addRegion(const Region &region, Location location, mlir::Region &to) {
+  OpBuilder::InsertionGuard guard(builder);
+  Block &block = to.emplaceBlock();
+  SmallVector<Value> values, outputs;
+  for (TypeRef type : region.inputs)
+    values.push_back(block.addArgument(convert(mlir, type), location));
+  builder.setInsertionPointToEnd(&block);
+  for (const ProgramStep &step : region.steps)
+    if (Status status = addOperation(step, values); !status.ok())
+      return status;
+  for (uint32_t output : region.outputs)
+    outputs.push_back(values[output]);
+  dl::YieldOp::create(builder, location, outputs);
   return Status();
 }
 

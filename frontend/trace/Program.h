@@ -26,6 +26,10 @@ struct Site {
   const Scope *scope = nullptr;
 };
 
+struct Region;
+/// Interned, so equal regions are one pointer.
+using RegionRef = const Region *;
+
 /// One operation of a program. Values are numbered: inputs, then reads of variables, then results in order.
 struct ProgramStep {
   OpRef op;
@@ -33,7 +37,17 @@ struct ProgramStep {
   std::vector<uint32_t> operands;
   std::vector<TypeRef> results;
   Site site;
+  std::vector<RegionRef> regions = {};
 };
+
+/// What an operation with regions does: values are numbered inputs first, then results in order.
+struct Region {
+  std::vector<TypeRef> inputs;
+  std::vector<ProgramStep> steps;
+  std::vector<uint32_t> outputs;
+};
+/// Lines in the text count for nothing: those of the first stay.
+RegionRef internRegion(Region region);
 
 /// A variable that the program reads or writes.
 struct VariableUse {

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "dlc/frontend/Jit.h"
+
+#include <functional>
+
+namespace dlc {
+
+struct ScanOptions {
+  /// From the last slice to the first.
+  bool reverse = false;
+};
+
+namespace detail {
+
+/// f of one step: carried values and slices in, next carried values and slices of the stacked results out.
+using ScanBody = std::function<void(const Flat &carried, const Flat &slices, Flat &next, Flat &stacked)>;
+void scan(const Flat &carried, const Flat &sliced, const ScanBody &body, ScanOptions options, Flat &last, Flat &stacked,
+          Where where);
+
+using Branch = std::function<void(Flat &results)>;
+void cond(const Arg &predicate, const Branch &taken, const Branch &otherwise, Flat &results);
+
+using MicroBatchLoss = std::function<Tensor(const Tensor &x, const Tensor &y)>;
+Tensor accumulate(int64_t n, const MicroBatchLoss &loss, const Tensor &x, const Tensor &y, Where where);
+
+} // namespace detail
+
+/// f(carry, x) -> {next carry, y} over the slices x of `xs` along dim 0, one after the other: returns the last carry
+/// and the y of all steps, stacked along dim 0. Carry, xs and y are tensors, or vectors, tuples and structs of them, as
+/// in jit; every carry has the shapes and dtypes of `init`. f is recorded once, whatever the number of steps; tensors
+/// it captures are the same in every step, those it changes in place (running statistics) go on from step to step.
+/// Gradients flow through all of it.
+template <typename F, typename Carry, typename Slices>
+auto scan(F &&f, const Carry &init, const Slices &xs, ScanOptions options = {}, Where where = Where::current()) {
+  using Step = std::decay_t<std::invoke_result_t<F &, Carry, Slices>>; // std::pair<Carry, Y>
+  using Y = typename Step::second_type;
+  detail::Flat carried, sliced, last, stacked;
+  detail::flatten(init, carried);
+  detail::flatten(xs, sliced);
+  auto body = [&](const detail::Flat &carry, const detail::Flat &slices, detail::Flat &next, detail::Flat &ys) {
+    detail::FlatReader carryReader{carry}, sliceReader{slices};
+    Carry now = detail::unflatten<Carry>(carryReader);
+    Step step = f(std::move(now), detail::unflatten<Slices>(sliceReader));
+    detail::flatten<Carry>(step.first, next);
+    detail::flatten<Y>(step.second, ys);
+  };
+  detail::scan(carried, sliced, body, options, last, stacked, where);
+  detail::FlatReader lastReader{last}, stackedReader{stacked};
+  Carry end = detail::unflatten<Carry>(lastReader);
+  return std::pair<Carry, Y>(std::move(end), detail::unflatten<Y>(stackedReader));
+}
+
+/// f() if the predicate, a bool of one element, holds, else g(); only one of them runs. Both return tensors of the same
+/// shapes and dtypes (or vectors, tuples, structs of them) and may use and change tensors from outside. Gradients of
+/// what only the other one uses are zeros.
+template <typename F, typename G>
+auto cond(Arg predicate, F &&f, G &&g) {
+  using Result = std::decay_t<std::invoke_result_t<F &>>;
+  detail::Flat results;
+  detail::cond(
+      predicate, [&](detail::Flat &out) { detail::flatten<Result>(f(), out); },
+      [&](detail::Flat &out) { detail::flatten<Result>(g(), out); }, results);
+  detail::FlatReader reader{results};
+  return detail::unflatten<Result>(reader);
+}
+
+/// Adds to `.grad` what backward() of the mean loss of the batch would, in the memory of a part of it: cuts x and y
+/// along dim 0 into at most n micro-batches of equal size (the last may be shorter) and takes f(x, y), the mean loss of
+/// a micro-batch, of each, weighted by its rows. Returns the mean loss of the batch. Call `optimizer.step()` behind it.
+/// f is recorded once for the equal ones; it calls no backward() itself.
+template <typename F>
+Tensor accumulate(int64_t n, F &&f, const Tensor &x, const Tensor &y, Where where = Where::current()) {
+  return detail::accumulate(
+      n, [&](const Tensor &part, const Tensor &target) -> Tensor { return f(part, target); }, x, y, where);
+}
+
+} // namespace dlc
