@@ -99,6 +99,7 @@ struct ScanRecorder {
     operands.insert(operands.end(), sliced.begin(), sliced.end());
     operands.insert(operands.end(), captured.begin(), captured.end());
     std::vector<TypeRef> types;
+    types.reserve(results.size());
     for (const ValueRef &value : carried)
       types.push_back(value->type);
     for (const ValueRef &value : next.stacked)
@@ -112,7 +113,7 @@ struct ScanRecorder {
   /// Gives changed tensors what they are after the last step.
   void keepChanges(std::span<const ValueRef> values) {
     for (size_t i = 0; i < body.touched().size(); ++i) {
-      ValueRef value = values[own + i];
+      const ValueRef &value = values[own + i];
       if (value->requiresGrad && !next.carried[own + i]->requiresGrad) { // computed without gradients
         value->requiresGrad = false;
         value->severed = true;
@@ -151,6 +152,7 @@ static Flat wrapAll(std::span<const ValueRef> values, std::vector<int64_t> stati
 
 static std::vector<ValueRef> valuesOf(const Flat &flat, Where where) {
   std::vector<ValueRef> values;
+  values.reserve(flat.size());
   for (size_t i = 0; i < flat.size(); ++i)
     values.push_back(record::valueOf(flat[i], where));
   return values;

@@ -15,6 +15,7 @@ Tensor filled(Shape shape, F value) {
   for (int64_t extent : shape.vec())
     count *= extent;
   std::vector<float> data;
+  data.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)
     data.push_back(static_cast<float>(value(i)));
   return tensor(data, shape);
@@ -29,9 +30,18 @@ void expectNear(const Tensor &got, const std::vector<double> &expected, double t
 
 /// An RNN of 20 steps, 2 inputs, 3 units.
 struct Rnn {
-  Tensor xs = filled({20, 1, 2}, [](int64_t i) { return 0.5 * std::sin(3 * (i / 2) + i % 2); });
-  Tensor w = filled({2, 3}, [](int64_t i) { return 0.1 * double(i / 3 + 1) - 0.05 * double(i % 3); }).requires_grad_();
-  Tensor u = filled({3, 3}, [](int64_t i) { return 0.3 * std::cos(i / 3 + 2 * (i % 3)); }).requires_grad_();
+  Tensor xs = filled({20, 1, 2}, [](int64_t i) {
+    int64_t step = i / 2, place = i % 2;
+    return 0.5 * std::sin(double(3 * step + place));
+  });
+  Tensor w = filled({2, 3}, [](int64_t i) {
+               int64_t row = i / 3, column = i % 3;
+               return 0.1 * double(row + 1) - 0.05 * double(column);
+             }).requires_grad_();
+  Tensor u = filled({3, 3}, [](int64_t i) {
+               int64_t row = i / 3, column = i % 3;
+               return 0.3 * std::cos(double(row + 2 * column));
+             }).requires_grad_();
   Tensor h = tensor({0.1, 0.2, 0.3}).reshape({1, 3}).requires_grad_();
 
   Tensor next(const Tensor &before, const Tensor &x) const { return tanh(matmul(x, w) + matmul(before, u)); }
@@ -86,8 +96,8 @@ TEST(Control, ScanBackwardsOverSeveralTensors) {
   Tensor a = tensor({1, 2, 3}), b = tensor({10, 20, 30});
   using Pair = std::tuple<Tensor, Tensor>;
   auto [sums, differences] = scan(
-      [](Pair sums, Pair xs) {
-        auto [x, y] = xs;
+      [](const Pair &sums, const Pair &xs) {
+        const auto &[x, y] = xs;
         Pair next{std::get<0>(sums) * 2 + x, std::get<1>(sums) + y};
         return std::pair<Pair, Tensor>{next, y - x};
       },
