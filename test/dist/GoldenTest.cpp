@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kSteps = 10;
 
 template <typename Model, typename Optimizer, typename Loss>
-void expectCurve(Model &model, Optimizer &optimizer, Loss loss, Batches batches, const StateDict &file, DType dtype) {
+void expectCurve(Model &model, Optimizer &optimizer, Loss loss, BatchList batches, const StateDict &file, DType dtype) {
   batches.resize(kSteps);
   for (auto &[x, y] : batches) {
     x = distributed::shard(x);

@@ -12,7 +12,7 @@ constexpr size_t kSteps = 10;
 
 /// Losses and the state after a few steps; batches lose a few rows, so that parts are of different size.
 template <typename Model, typename Optimizer, typename Loss>
-std::string bytesAfter(Model &model, Optimizer &optimizer, Loss loss, Batches batches) {
+std::string bytesAfter(Model &model, Optimizer &optimizer, Loss loss, BatchList batches) {
   batches.resize(kSteps);
   for (size_t i = 0; i < kSteps; ++i)
     for (Tensor *tensor : {&batches[i].first, &batches[i].second})

@@ -8,15 +8,15 @@ namespace {
 
 constexpr size_t steps = 20;
 
-Batches moved(const Batches &batches, Device device) {
-  Batches list;
+BatchList moved(const BatchList &batches, Device device) {
+  BatchList list;
   for (size_t i = 0; i < std::min(steps, batches.size()); ++i)
     list.emplace_back(batches[i].first.to(device), batches[i].second.to(device));
   return list;
 }
 
 template <typename Optimizer, typename Model, typename Options, typename Loss>
-void expectCurve(const std::string &name, Model model, const Options &options, Loss loss, const Batches &batches,
+void expectCurve(const std::string &name, Model model, const Options &options, Loss loss, const BatchList &batches,
                  bool jitted) {
   Device device("sim:0");
   DeviceScope scope(device); // for what forward() makes

@@ -12,7 +12,7 @@
 /// repository's test/.
 namespace dlc::test {
 
-using Batches = std::vector<std::pair<Tensor, Tensor>>;
+using BatchList = std::vector<std::pair<Tensor, Tensor>>;
 
 inline StateDict golden(const std::string &name) {
   return load(std::string(DLC_TEST_FOLDER) + "/golden/" + name + ".safetensors");
@@ -44,7 +44,7 @@ inline void expectGolden(const std::vector<double> &losses, const StateDict &fil
 
 /// The loss of each step, before its update.
 template <typename Model, typename Optimizer, typename Loss>
-std::vector<double> train(Model &model, Optimizer &optimizer, Loss loss, const Batches &batches, bool jitted) {
+std::vector<double> train(Model &model, Optimizer &optimizer, Loss loss, const BatchList &batches, bool jitted) {
   auto body = [&](Tensor x, Tensor y) {
     optimizer.zero_grad();
     Tensor value = loss(model(x), y);
@@ -61,20 +61,20 @@ std::vector<double> train(Model &model, Optimizer &optimizer, Loss loss, const B
 }
 
 /// Inputs and targets of the 10-20-10 net.
-inline Batches vectors(const StateDict &file, DType dtype) {
-  Batches batches;
+inline BatchList vectors(const StateDict &file, DType dtype) {
+  BatchList batches;
   for (int64_t i = 0; i < file.at("inputs").size(0); ++i)
     batches.emplace_back(file.at("inputs")[i].to(dtype), file.at("targets")[i].to(dtype));
   return batches;
 }
 
 /// Images and labels by sample number, from all digits.
-inline Batches digits(const StateDict &file, DType dtype) {
+inline BatchList digits(const StateDict &file, DType dtype) {
   auto read = readDigits(std::string(DLC_TEST_FOLDER) + "/../examples/digits/data/digits.csv.gz");
   EXPECT_TRUE(read.ok()) << read.status().message();
   int64_t size = read->size();
   TensorDataset all(tensor(read->images, {size, 1, 8, 8}).to(dtype), tensor(read->labels, {size}));
-  Batches batches;
+  BatchList batches;
   Tensor indices = file.at("indices");
   batches.reserve(size_t(indices.size(0)));
   for (int64_t i = 0; i < indices.size(0); ++i)
@@ -83,9 +83,9 @@ inline Batches digits(const StateDict &file, DType dtype) {
 }
 
 /// Characters and the characters after them, i64 [N, context] each.
-inline Batches text(const StateDict &file) {
+inline BatchList text(const StateDict &file) {
   std::vector<int64_t> tokens = file.at("tokens").to_vector<int64_t>();
-  Batches batches;
+  BatchList batches;
   Tensor starts = file.at("starts");
   for (int64_t i = 0; i < starts.size(0); ++i) {
     std::vector<int64_t> rows[2];
