@@ -25,7 +25,7 @@ private:
     fillTable(launch);
     KernelRange range = launches(launch.getKernel());
     for (uint32_t i = 0; i < range.count; ++i) {
-      Value index = LLVM::ConstantOp::create(b, launch.getLoc(), b.getI32Type(), int64_t(range.first + i));
+      Value index = LLVM::ConstantOp::create(b, launch.getLoc(), b.getI32Type(), int64_t(range.first) + i);
       call(launch.getLoc(), offsetof(DlcApi, launch), {executor, index, table});
     }
   }
