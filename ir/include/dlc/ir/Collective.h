@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dlc/ir/DlAttrs.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 
 #define GET_OP_CLASSES
