@@ -51,11 +51,13 @@ Status GlooContext::open(const Group &group, Deadline deadline) {
       ShortSlices prompt;
       device = gloo::transport::tcp::CreateDevice(whereToListen());
     }
-    context = device->createContext(rank, size);
-    context->setTimeout(connectTimeout(deadline));
-    for (int m = 0; m < size; ++m)
-      if (m != rank)
-        context->createPair(m);
+    for (auto &context : contexts) {
+      context = device->createContext(rank, size);
+      context->setTimeout(connectTimeout(deadline));
+      for (int m = 0; m < size; ++m)
+        if (m != rank)
+          context->createPair(m);
+    }
     return {};
   } catch (const std::exception &error) {
     return {StatusCode::Internal, "group '" + group.name + "': cannot listen: " + error.what()};
@@ -65,11 +67,12 @@ Status GlooContext::open(const Group &group, Deadline deadline) {
 // Where this member listens, one address for each other member; all of one size.
 std::string GlooContext::addresses() const {
   std::string all;
-  for (int m = 0; m < size; ++m)
-    if (m != rank) {
-      std::vector<char> bytes = context->getPair(m)->address().bytes();
-      all.append(bytes.data(), bytes.size());
-    }
+  for (const auto &context : contexts)
+    for (int m = 0; m < size; ++m)
+      if (m != rank) {
+        std::vector<char> bytes = context->getPair(m)->address().bytes();
+        all.append(bytes.data(), bytes.size());
+      }
   return all;
 }
 
@@ -82,7 +85,7 @@ Status GlooContext::meet(Store &store, const std::string &key, const Group &grou
   }
   if (Status status = store.set(key + std::to_string(rank), own); !status.ok())
     return status.withContext("group '" + group.name + "'");
-  size_t each = own.size() / size_t(size - 1);
+  size_t list = own.size() / contexts.size(), each = list / size_t(size - 1);
   std::vector<std::string> given(size_t(size), std::string{});
   std::vector<int> missing;
   Status first;
@@ -111,9 +114,10 @@ Status GlooContext::meet(Store &store, const std::string &key, const Group &grou
     // A member's list leaves out itself.
     size_t at = size_t(rank - (rank > m)) * each;
     try {
-      const std::string &all = given[size_t(m)];
-      context->getPair(m)->connect(
-          std::vector<char>(all.begin() + std::ptrdiff_t(at), all.begin() + std::ptrdiff_t(at + each)));
+      for (size_t i = 0; i < contexts.size(); ++i) {
+        const char *address = given[size_t(m)].data() + i * list + at;
+        contexts[i]->getPair(m)->connect(std::vector<char>(address, address + each));
+      }
     } catch (const std::exception &error) {
       return {StatusCode::PeerFailed,
               "group '" + group.name + "': no connection to " + group.members[size_t(m)] + ": " + error.what()};
@@ -124,9 +128,10 @@ Status GlooContext::meet(Store &store, const std::string &key, const Group &grou
 
 void GlooContext::close() noexcept {
   for (int m = 0; m < size; ++m)
-    if (m != rank)
+    for (const auto &context : contexts)
       try {
-        context->getPair(m)->close();
+        if (m != rank)
+          context->getPair(m)->close();
       } catch (const std::exception &) {
         continue; // closed already, by an error of its own
       }

@@ -73,7 +73,7 @@ Status GlooEngine::exchange(const std::vector<Move> &moves) {
   Status status;
   for (const Move &each : moves) {
     try {
-      transfers.push_back({each, context->buffer(each.data, size_t(each.bytes)), false});
+      transfers.push_back({each, context->buffer(each.member, each.sends, each.data, size_t(each.bytes)), false});
       if (each.sends)
         transfers.back().buffer->send(each.member, each.slot);
       else

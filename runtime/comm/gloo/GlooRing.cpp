@@ -14,7 +14,7 @@ GlooRing::GlooRing(GlooContext &context, const Group &group, std::function<void(
       failed(std::move(failed)) {
   if (size == 1)
     return;
-  watched = context.buffer(&heard, sizeof heard);
+  watched = context.buffer(next, false, &heard, sizeof heard);
   BlockedSignals blocked;
   thread = std::thread([this] { watch(); });
 }
@@ -48,7 +48,7 @@ void GlooRing::tell(const std::string &text) noexcept {
   std::strncpy(told.text, text.c_str(), sizeof told.text - 1);
   try {
     // A member that does not read is stopped or stuck; then the connections may close, which is next anyway.
-    auto buffer = context.buffer(&told, sizeof told);
+    auto buffer = context.buffer(before, true, &told, sizeof told);
     buffer->send(before, kSlot);
     buffer->waitSend(std::chrono::milliseconds(200));
   } catch (const std::exception &) {
