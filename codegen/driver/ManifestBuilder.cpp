@@ -15,6 +15,10 @@ DType dtypeOf(Type element) {
     return DType::F64;
   if (element.isF32())
     return DType::F32;
+  if (element.isF16())
+    return DType::F16;
+  if (element.isBF16())
+    return DType::BF16;
   switch (element.getIntOrFloatBitWidth()) {
   case 64:
     return DType::I64;

@@ -1,5 +1,6 @@
 #include "distributed/Membership.h"
 #include "dlc/frontend/Distributed.h"
+#include "dlc/runtime/Float16.h"
 #include "ops/Primitive.h"
 #include "record/Recording.h"
 #include "record/Transfer.h"
@@ -58,17 +59,26 @@ runtime::Reduce kindOf(const char *function, ReduceOp op, DType dtype, Where whe
   return op == ReduceOp::Max ? runtime::Reduce::Max : op == ReduceOp::Min ? runtime::Reduce::Min : runtime::Reduce::Sum;
 }
 
-template <typename T>
+template <typename T, typename Wide = T>
 void divide(const Given &given, int64_t by) {
   T *data = static_cast<T *>(given.elements->data);
   for (int64_t i = 0; i < given.type->elements; ++i)
-    data[i] /= static_cast<T>(by);
+    data[i] = static_cast<T>(static_cast<Wide>(data[i]) / static_cast<Wide>(by));
 }
 
 void average(const Given &given, ReduceOp op, int64_t ranks) {
   if (op != ReduceOp::Avg)
     return;
-  given.type->dtype == DType::F64 ? divide<double>(given, ranks) : divide<float>(given, ranks);
+  switch (given.type->dtype) {
+  case DType::F64:
+    return divide<double>(given, ranks);
+  case DType::F16:
+    return divide<Float16, float>(given, ranks);
+  case DType::BF16:
+    return divide<BFloat16, float>(given, ranks);
+  default:
+    return divide<float>(given, ranks);
+  }
 }
 
 /// Members beside a process's first take part with what changes nothing.

@@ -304,7 +304,7 @@ void Tensor::zero_grad() const {
 Tensor &Tensor::requires_grad_(bool value, Where where) {
   record::Impl &self = record::implOf(*this, where);
   if (value && !ops::isFloat(self.type->dtype))
-    fail(ErrorKind::Gradient, "requires_grad_: expected f32 or f64, got " + trace::str(self.type), where);
+    fail(ErrorKind::Gradient, "requires_grad_: expected floats, got " + trace::str(self.type), where);
   if (self.detached || (value && !self.chain.empty())) { // a leaf of its own
     record::EnableGradScope mode(false);
     self.storage = Ref<Storage>(new Storage(record::valueOf(*this, where)));

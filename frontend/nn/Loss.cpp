@@ -70,7 +70,7 @@ Tensor mse_loss(Arg input, Arg target, MseOptions options) {
                  input.where);
   std::vector<ValueRef> operands = ops::unify("mse_loss", args);
   if (!ops::isFloat(operands[0]->type->dtype))
-    record::fail(ErrorKind::Type, "mse_loss: expected tensors of f32 or f64, got " + trace::str(operands[0]->type),
+    record::fail(ErrorKind::Type, "mse_loss: expected tensors of floats, got " + trace::str(operands[0]->type),
                  input.where);
   return ops::wrap(record::record(trace::internOp("dl.mse"),
                                   trace::Attributes().raw("reduction", spelling(options.reduction)).intern(), operands,

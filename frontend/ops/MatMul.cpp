@@ -36,10 +36,9 @@ Tensor matmul(Arg a, Arg b) {
   Where where = a.where;
   DType dtype = ops::promote(left->type->dtype, right->type->dtype);
   if (!ops::isFloat(dtype))
-    record::fail(ErrorKind::Type,
-                 "matmul: expected tensors of f32 or f64, got " + trace::str(left->type) + " and " +
-                     trace::str(right->type),
-                 where);
+    record::fail(
+        ErrorKind::Type,
+        "matmul: expected tensors of floats, got " + trace::str(left->type) + " and " + trace::str(right->type), where);
   left = ops::cast(left, dtype, where), right = ops::cast(right, dtype, where);
   Ints ls = left->type->shape, rs = right->type->shape;
   if (ls.empty() || rs.empty())

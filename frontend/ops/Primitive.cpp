@@ -166,7 +166,9 @@ Ints broadcastShapes(const char *function, const Ints &a, const Ints &b, const L
 }
 
 DType promote(DType a, DType b) {
-  // i1 < i8 < i32 < i64 < f32 < f64; DType counts down in that order except for the floats at its start.
+  // i1 < i8 < i32 < i64 < f16, bf16 < f32 < f64. Of the two floats of 16 bits neither holds the other: f32 does.
+  if (a != b && isFloat(a) && isFloat(b) && byteSize(a) == 2 && byteSize(b) == 2)
+    return DType::F32;
   auto order = [](DType dtype) {
     switch (dtype) {
     case DType::I1:
@@ -177,12 +179,15 @@ DType promote(DType a, DType b) {
       return 2;
     case DType::I64:
       return 3;
-    case DType::F32:
+    case DType::F16:
+    case DType::BF16:
       return 4;
-    case DType::F64:
+    case DType::F32:
       return 5;
+    case DType::F64:
+      return 6;
     }
-    return 5;
+    return 6;
   };
   return order(a) < order(b) ? b : a;
 }
@@ -251,7 +256,7 @@ std::vector<ValueRef> unify(const char *function, std::span<const Arg> args) {
 ValueRef floatOf(const char *function, const Arg &arg) {
   ValueRef value = valueOf(arg);
   if (!isFloat(value->type->dtype))
-    fail(ErrorKind::Type, std::string(function) + ": expected a tensor of f32 or f64, got " + trace::str(value->type),
+    fail(ErrorKind::Type, std::string(function) + ": expected a tensor of floats, got " + trace::str(value->type),
          arg.where);
   return value;
 }

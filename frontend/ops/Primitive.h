@@ -11,7 +11,7 @@ using record::ValueRef;
 using Line = std::source_location;
 using Ints = std::vector<int64_t>;
 
-inline bool isFloat(DType dtype) { return dtype == DType::F32 || dtype == DType::F64; }
+using dlc::isFloat;
 inline int64_t rank(const ValueRef &value) { return static_cast<int64_t>(value->type->shape.size()); }
 /// A dimension counted from the front; an Error named after the function when it is out of range.
 int64_t wrapDim(const char *function, int64_t dim, int64_t rank, const Line &line);

@@ -1,5 +1,6 @@
 #include "record/Extract.h"
 
+#include "dlc/runtime/Float16.h"
 #include "record/AgreeOnState.h"
 #include "record/Job.h"
 
@@ -332,6 +333,10 @@ void storeNumber(double number, DType dtype, void *to) {
     return store(number);
   case DType::F32:
     return store(static_cast<float>(number));
+  case DType::F16:
+    return store(Float16(number));
+  case DType::BF16:
+    return store(BFloat16(number));
   case DType::I64:
     return store(static_cast<int64_t>(number));
   case DType::I32:

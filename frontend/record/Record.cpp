@@ -40,7 +40,7 @@ void append(Trace &trace, Node &node) {
 std::mutex keptLock;
 std::unordered_set<Value *> keptValues;
 
-bool isFloat(TypeRef type) { return type->dtype == DType::F32 || type->dtype == DType::F64; }
+bool isFloat(TypeRef type) { return dlc::isFloat(type->dtype); }
 
 /// The operand must have a value that this trace can read.
 void checkReadable(const Value &value, const Trace &trace, const std::source_location &line) {
@@ -157,7 +157,7 @@ ValueRef record(OpRef op, AttributesRef attributes, std::span<const ValueRef> op
 
 ValueRef recordNumber(double number, DType dtype, const std::source_location &line) {
   static const OpRef constant = trace::internOp("dl.constant");
-  bool isReal = dtype == DType::F32 || dtype == DType::F64;
+  bool isReal = dlc::isFloat(dtype);
   std::string text = isReal ? trace::exactText(number, dtype) : std::to_string(static_cast<int64_t>(number));
   if (dtype == DType::I1)
     text = number != 0 ? "true" : "false";

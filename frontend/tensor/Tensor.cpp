@@ -1,3 +1,4 @@
+#include "dlc/runtime/Float16.h"
 #include "ops/Primitive.h"
 #include "record/Job.h"
 #include "record/Recording.h"
@@ -140,14 +141,18 @@ template <typename T, typename To>
 To elementAs(const void *data, int64_t i) {
   T value;
   std::memcpy(&value, static_cast<const char *>(data) + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
-  return static_cast<To>(value);
+  if constexpr (std::is_class_v<T>)
+    return static_cast<To>(static_cast<float>(value));
+  else
+    return static_cast<To>(value);
 }
 
 template <typename To>
 To convertElement(const void *data, DType dtype, int64_t i) {
   using Read = To (*)(const void *, int64_t);
-  static constexpr Read reads[] = {elementAs<double, To>,  elementAs<float, To>,  elementAs<int64_t, To>,
-                                   elementAs<int32_t, To>, elementAs<int8_t, To>, elementAs<int8_t, To>};
+  static constexpr Read reads[] = {elementAs<double, To>,  elementAs<float, To>,   elementAs<int64_t, To>,
+                                   elementAs<int32_t, To>, elementAs<int8_t, To>,  elementAs<int8_t, To>,
+                                   elementAs<Float16, To>, elementAs<BFloat16, To>};
   return reads[static_cast<size_t>(dtype)](data, i);
 }
 } // namespace

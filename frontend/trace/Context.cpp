@@ -32,6 +32,10 @@ Type elementType(MLIRContext *context, DType dtype) {
     return Float64Type::get(context);
   case DType::F32:
     return Float32Type::get(context);
+  case DType::F16:
+    return Float16Type::get(context);
+  case DType::BF16:
+    return BFloat16Type::get(context);
   default:
     return IntegerType::get(context, dtype == DType::I1 ? 1 : static_cast<unsigned>(8 * byteSize(dtype)));
   }

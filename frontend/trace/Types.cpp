@@ -1,5 +1,7 @@
 #include "trace/Types.h"
 
+#include "dlc/runtime/Float16.h"
+
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -76,6 +78,9 @@ std::string exactText(double value, DType dtype) {
   if (!std::isfinite(value)) {
     if (dtype == DType::F32)
       std::snprintf(text, sizeof text, "0x%08X", std::bit_cast<uint32_t>(static_cast<float>(value)));
+    else if (dtype != DType::F64)
+      std::snprintf(text, sizeof text, "0x%04X",
+                    unsigned(dtype == DType::F16 ? Float16(value).bits : BFloat16(value).bits));
     else
       std::snprintf(text, sizeof text, "0x%016llX", static_cast<unsigned long long>(std::bit_cast<uint64_t>(value)));
     return text;

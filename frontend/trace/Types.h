@@ -52,7 +52,7 @@ private:
   std::string text;
 };
 
-/// A number in MLIR syntax that reads back to the same bits as f64 or f32, without the type.
+/// A number in MLIR syntax that reads back to the same bits as that float type, without the type.
 std::string exactText(double value, DType dtype = DType::F64);
 
 } // namespace dlc::trace

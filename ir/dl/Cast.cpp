@@ -32,17 +32,17 @@ LogicalResult CastOp::buildAdjoint(AdjointBuilder &b) {
   return success();
 }
 
-// Bits that hold every integer of the type, for floats too.
+// Bits that hold every integer of the type, for floats too; a sign among them.
 static unsigned integerBits(Type element) {
-  if (element.isF64())
-    return 54;
-  return element.isF32() ? 25 : element.getIntOrFloatBitWidth();
+  auto type = dyn_cast<FloatType>(element);
+  return type ? type.getFPMantissaWidth() + 1 : element.getIntOrFloatBitWidth();
 }
 
 // Whether every value of `from` is a value of `to`, so that casting there and back changes nothing.
 static bool holdsAll(Type from, Type to) {
+  // Of 16 bits neither type holds the other: one has the larger range, one the more digits.
   if (isa<FloatType>(from))
-    return isa<FloatType>(to) && from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
+    return from == to || (isa<FloatType>(to) && from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth());
   return integerBits(from) <= integerBits(to);
 }
 

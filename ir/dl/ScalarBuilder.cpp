@@ -148,10 +148,27 @@ Value ScalarBuilder::floorDivSigned(Value a, Value b) {
   return select(eq(b, zero), zero, floored);
 }
 
+// An integer as f64, to be rounded further. What lies below the last of 53 digits goes into that one, so that it counts
+// where it breaks a tie.
+static Value doubleOf(ScalarBuilder &b, Value a) {
+  Type element = getElementTypeOrSelf(a.getType()), f64 = b.getBuilder().getF64Type();
+  if (element.getIntOrFloatBitWidth() < 64)
+    return b.cast(a, f64);
+  constexpr int64_t kBelow = (1 << 11) - 1;
+  Value zero = b.constant(int64_t(0), element), below = b.constant(kBelow, element);
+  Value isSmall = b.eq(b.shrSigned(b.abs(a), b.constant(int64_t(53), element)), zero);
+  Value last = b.select(b.eq(b.bitAnd(a, below), zero), zero, b.constant(kBelow + 1, element));
+  Value sticky = b.bitOr(b.bitAnd(a, b.constant(~kBelow, element)), last);
+  return b.cast(b.select(isSmall, a, sticky), f64);
+}
+
 Value ScalarBuilder::cast(Value a, Type element) {
   Type from = getElementTypeOrSelf(a.getType()), to = shaped(element);
   if (from == element)
     return a;
+  if (auto narrow = dyn_cast<FloatType>(from);
+      narrow && narrow.getWidth() == 16) // exact, and arithmetic is that of f32
+    return cast(arith::ExtFOp::create(builder, location, shaped(builder.getF32Type()), a), element);
   bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(element);
   unsigned fromBits = from.getIntOrFloatBitWidth(), toBits = element.getIntOrFloatBitWidth();
   if (element.isInteger(1))
@@ -159,6 +176,8 @@ Value ScalarBuilder::cast(Value a, Type element) {
   if (fromFloat && toFloat)
     return fromBits < toBits ? Value(arith::ExtFOp::create(builder, location, to, a))
                              : Value(arith::TruncFOp::create(builder, location, to, a));
+  if (toFloat && toBits == 16 && fromBits >= 32) // rounds once: by way of f32 it would twice
+    return cast(doubleOf(*this, a), element);
   if (toFloat)
     return from.isInteger(1) ? Value(arith::UIToFPOp::create(builder, location, to, a))
                              : Value(arith::SIToFPOp::create(builder, location, to, a));

@@ -17,9 +17,12 @@ static double gelu(GeluApproximation approximation, double x) {
 
 // A bound has the element type.
 static double clamp(ClampOp op, double x) {
-  bool isSingle = op.getType().getElementType().isF32();
-  auto bound = [&](const llvm::APFloat &value) {
-    return isSingle ? double(float(value.convertToDouble())) : value.convertToDouble();
+  auto element = cast<mlir::FloatType>(op.getType().getElementType());
+  auto bound = [&](llvm::APFloat value) {
+    bool loses = false;
+    value.convert(element.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &loses);
+    value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &loses);
+    return value.convertToDouble();
   };
   if (op.getMin() && x < bound(*op.getMin()))
     x = bound(*op.getMin());

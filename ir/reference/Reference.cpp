@@ -38,7 +38,11 @@ static LogicalResult fillFromResource(ReferenceTensor &tensor, DenseResourceElem
   if (!blob || blob->getData().size() != size_t(tensor.size()) * bytes)
     return failure();
   ArrayRef<char> data = blob->getData();
-  if (tensor.isFloat() && bytes == 8)
+  if (auto type = dyn_cast<FloatType>(tensor.type.getElementType()); type && bytes == 2) {
+    copyBytes<uint16_t>(data, tensor.floats);
+    for (double &value : tensor.floats)
+      value = toDouble(APFloat(type.getFloatSemantics(), APInt(16, uint64_t(value))));
+  } else if (tensor.isFloat() && bytes == 8)
     copyBytes<double>(data, tensor.floats);
   else if (tensor.isFloat())
     copyBytes<float>(data, tensor.floats);
@@ -84,9 +88,18 @@ DenseElementsAttr ReferenceTensor::toElements() const {
 }
 
 void ReferenceTensor::roundFloats() {
-  if (type.getElementType().isF32())
-    for (double &value : floats)
+  auto element = dyn_cast<FloatType>(type.getElementType());
+  if (!element || element.isF64())
+    return;
+  for (double &value : floats)
+    if (element.isF32()) {
       value = float(value);
+    } else {
+      APFloat rounded(value);
+      bool loses = false;
+      rounded.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+      value = toDouble(rounded);
+    }
 }
 
 void ReferenceTensor::wrapIntegers() {

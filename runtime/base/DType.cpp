@@ -12,18 +12,20 @@ struct TypeFacts {
 };
 
 /// In the order of the enumerators.
-constexpr std::array<TypeFacts, 6> typeFacts{{{"f64", "F64", "<f8", 8},
+constexpr std::array<TypeFacts, 8> typeFacts{{{"f64", "F64", "<f8", 8},
                                               {"f32", "F32", "<f4", 4},
                                               {"i64", "I64", "<i8", 8},
                                               {"i32", "I32", "<i4", 4},
                                               {"i8", "I8", "|i1", 1},
-                                              {"i1", "BOOL", "|b1", 1}}};
+                                              {"i1", "BOOL", "|b1", 1},
+                                              {"f16", "F16", "<f2", 2},
+                                              {"bf16", "BF16", "", 2}}};
 
 const TypeFacts &facts(DType type) { return typeFacts[static_cast<size_t>(type)]; }
 
 std::optional<DType> find(std::string_view TypeFacts::*spelling, std::string_view name) {
   for (size_t i = 0; i < typeFacts.size(); ++i)
-    if (typeFacts[i].*spelling == name)
+    if (!name.empty() && typeFacts[i].*spelling == name)
       return static_cast<DType>(i);
   return std::nullopt;
 }

@@ -94,6 +94,10 @@ Status writeNpy(const std::string &path, const TensorView &array) {
   if (!size)
     return invalidFile("expected a size below 2^63 bytes, found " + typeString(array.dtype, array.shape))
         .withContext(path);
+  if (npyName(array.dtype).empty())
+    return invalidFile("expected a type that .npy has, found " + typeString(array.dtype, array.shape) +
+                       "; write safetensors, or convert to f32 first")
+        .withContext(path);
   std::string shape;
   for (int64_t dim : array.shape)
     shape += std::to_string(dim) + (array.shape.size() == 1 ? "," : &dim == &array.shape.back() ? "" : ", ");

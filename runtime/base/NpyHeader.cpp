@@ -67,7 +67,7 @@ private:
       status_ = invalidFile("expected little-endian data, found big-endian descr " + quote(found) +
                             "; convert it with array.astype(array.dtype.newbyteorder('<'))");
     else
-      status_ = invalidFile("expected descr '<f8', '<f4', '<i8', '<i4', '|i1' or '|b1', found " + quote(found));
+      status_ = invalidFile("expected descr '<f8', '<f4', '<f2', '<i8', '<i4', '|i1' or '|b1', found " + quote(found));
   }
 
   void order() {

@@ -49,8 +49,8 @@ public:
       return unexpected(quote(value));
     std::optional<DType> dtype = dtypeFromSafetensorsName(value);
     if (!dtype)
-      return fail("tensor " + quote(current()->view.name) + ": expected dtype F64, F32, I64, I32, I8 or BOOL, found " +
-                  quote(value));
+      return fail("tensor " + quote(current()->view.name) +
+                  ": expected dtype F64, F32, F16, BF16, I64, I32, I8 or BOOL, found " + quote(value));
     current()->view.dtype = *dtype;
     where_ = Where::Tensor;
     return true;

@@ -1,5 +1,6 @@
 #include "dlc/runtime/Fill.h"
 
+#include "dlc/runtime/Float16.h"
 #include "dlc/runtime/Philox.h"
 
 #include <algorithm>
@@ -30,19 +31,31 @@ Status fillConstant(T *target, DType dtype, int64_t count, double constant) {
   return {};
 }
 
+/// The next number toward minus infinity.
+template <typename T>
+T below(T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::nextafter(value, -std::numeric_limits<T>::infinity());
+  else if (static_cast<double>(value) == 0)
+    return T::fromBits(0x8001);
+  else
+    return T::fromBits(static_cast<uint16_t>(value.bits & 0x8000U ? value.bits + 1 : value.bits - 1));
+}
+
 template <typename T>
 Status fillUniform(T *target, DType dtype, int64_t count, const InitialValue &value, uint64_t seed,
                    int64_t firstIndex) {
   T low = static_cast<T>(value.a), high = static_cast<T>(value.b);
-  if (!std::isfinite(low) || !std::isfinite(high) || !(low < high))
+  double least = static_cast<double>(low), end = static_cast<double>(high);
+  if (!std::isfinite(least) || !std::isfinite(end) || !(least < end))
     return refuse(dtype, "finite bounds low < high", std::to_string(value.a) + " and " + std::to_string(value.b));
-  T largest = std::nextafter(high, low);
+  auto largest = static_cast<double>(below(high));
   for (int64_t i = 0; i < count; ++i) {
     PhiloxWords words = philox(seed, value.offset, static_cast<uint64_t>(firstIndex + i));
-    double u = std::is_same_v<T, float> ? static_cast<double>(uniform01(words[0])) : uniform01(words[0], words[1]);
+    double u = !std::is_same_v<T, double> ? static_cast<double>(uniform01(words[0])) : uniform01(words[0], words[1]);
     // Halves, because high - low may overflow; rounding must not leave [low, high).
     T drawn = static_cast<T>(value.a + 2 * (u * (value.b / 2 - value.a / 2)));
-    target[i] = std::clamp(drawn, low, largest);
+    target[i] = static_cast<T>(std::clamp(static_cast<double>(drawn), least, largest));
   }
   return {};
 }
@@ -63,7 +76,7 @@ Status fillAs(T *target, DType dtype, int64_t count, const InitialValue &value, 
   using Kind = InitialValue::Kind;
   if (value.kind == Kind::Constant)
     return fillConstant(target, dtype, count, value.a);
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (!std::is_integral_v<T>) {
     if (value.kind == Kind::Uniform)
       return fillUniform(target, dtype, count, value, seed, firstIndex);
     return fillNormal(target, dtype, count, value, seed, firstIndex);
@@ -95,6 +108,10 @@ Status fill(void *target, DType dtype, int64_t count, const InitialValue &value,
     return fillAs(static_cast<double *>(target), dtype, count, value, seed, firstIndex);
   case DType::F32:
     return fillAs(static_cast<float *>(target), dtype, count, value, seed, firstIndex);
+  case DType::F16:
+    return fillAs(static_cast<Float16 *>(target), dtype, count, value, seed, firstIndex);
+  case DType::BF16:
+    return fillAs(static_cast<BFloat16 *>(target), dtype, count, value, seed, firstIndex);
   case DType::I64:
     return fillAs(static_cast<int64_t *>(target), dtype, count, value, seed, firstIndex);
   case DType::I32:

@@ -4,7 +4,7 @@
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/types.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=TYPES
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/unused.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=UNUSED
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/empty.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=EMPTY
-// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/half.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=HALF
+// RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/narrow.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=NARROW
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/unranked.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=UNRANKED
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/names.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=NAMES
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/none.mlir -o %t/m.so 2>&1 | FileCheck %s --check-prefix=NONE
@@ -19,7 +19,7 @@
 // TYPES: types.mlir:2:{{[0-9]+}}: error: {{.*}}tensor<4xf32>{{.*}}tensor<5xf32>
 // UNUSED: unused.mlir:3:{{[0-9]+}}: error:
 // EMPTY: no entry: mark a func.func with the attribute dl.entry
-// HALF: half.mlir:1:1: error: {{.*}}tensors of f64, f32, i64, i32, i8 or i1 with a static shape, got 'tensor<3xf16>'
+// NARROW: narrow.mlir:1:1: error: {{.*}}tensors of f64, f32, f16, bf16, i64, i32, i8 or i1 with a static shape, got 'tensor<3xi16>'
 // UNRANKED: unranked.mlir:1:1: error: {{.*}}got 'tensor<*xf32>'
 // NAMES: names.mlir:1:1: error: expects different names of the arguments of 'f', got two 'x'
 // NONE: none.mlir: expected a file with MLIR text, found none
@@ -51,9 +51,9 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.entry} {
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
-//--- half.mlir
-func.func @f(%x: tensor<3xf16>) -> tensor<3xf16> attributes {dl.entry} {
-  return %x : tensor<3xf16>
+//--- narrow.mlir
+func.func @f(%x: tensor<3xi16>) -> tensor<3xi16> attributes {dl.entry} {
+  return %x : tensor<3xi16>
 }
 //--- unranked.mlir
 func.func @f(%x: tensor<*xf32>) -> tensor<*xf32> attributes {dl.entry} {

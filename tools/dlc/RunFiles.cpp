@@ -1,5 +1,6 @@
 #include "RunFiles.h"
 
+#include "dlc/runtime/Float16.h"
 #include "dlc/runtime/Npy.h"
 #include "dlc/runtime/Sharding.h"
 
@@ -21,6 +22,10 @@ void printScalar(const std::string &name, Value &value) {
     return fmt::print("{} = {}\n", name, *static_cast<const double *>(data));
   case DType::F32:
     return fmt::print("{} = {}\n", name, *static_cast<const float *>(data));
+  case DType::F16:
+    return fmt::print("{} = {}\n", name, float(*static_cast<const Float16 *>(data)));
+  case DType::BF16:
+    return fmt::print("{} = {}\n", name, float(*static_cast<const BFloat16 *>(data)));
   case DType::I64:
     return fmt::print("{} = {}\n", name, *static_cast<const int64_t *>(data));
   case DType::I32:

@@ -32,7 +32,7 @@ public:
   Check(Kind kind, const Op &op) : kind(kind), op(op) {}
 
   Check &elements(const Elements &each) {
-    if (each.type > DType::I1)
+    if (!isKnown(each.type))
       return fail("expects an element type, got " + std::to_string(int(each.type)));
     if (each.count < 0 || each.count > std::numeric_limits<int64_t>::max() / 8)
       return fail("expects a count of elements, got " + std::to_string(each.count));

@@ -22,7 +22,7 @@ std::string describe(const Signature &what) {
   if (what.kind != Operation::Kind::AllToAll)
     text += ", " + std::to_string(what.count) + " x";
   text += " ";
-  text += what.type <= DType::I1 ? dlc::name(what.type) : "unknown type";
+  text += isKnown(what.type) ? dlc::name(what.type) : "unknown type";
   if (what.kind == Operation::Kind::AllReduce || what.kind == Operation::Kind::ReduceScatter)
     text.append(" ").append(name(what.reduce));
   if (what.kind == Operation::Kind::Broadcast)

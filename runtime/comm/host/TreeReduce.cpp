@@ -1,5 +1,7 @@
 #include "comm/host/TreeReduce.h"
 
+#include "dlc/runtime/Float16.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -52,7 +54,8 @@ struct Min {
   }
 };
 
-template <typename T, typename Combine>
+/// Of members of type T, added up as A: 16-bit floats as f32, rounded once in the end.
+template <typename T, typename A, typename Combine>
 class Tree {
 public:
   Tree(std::span<const void *const> inputs, Combine combine)
@@ -63,49 +66,60 @@ public:
     for (begin = 0; begin < count; begin += kChunk) {
       size = std::min(kChunk, count - begin);
       if (inputs.size() == 1) {
-        std::memmove(out + begin, node(0, 1, nullptr), size_t(size) * sizeof(T));
+        std::memmove(out + begin, static_cast<const T *>(inputs[0]) + begin, size_t(size) * sizeof(T));
         continue;
       }
       // The root goes right to its place, which may be that of an input: by then all others are partials.
-      const T *left = node(0, width / 2, partials.data()),
+      const A *left = node(0, width / 2, partials.data()),
               *right = node(width / 2, width / 2, partials.data() + kChunk);
       for (int64_t i = 0; i < size; ++i)
-        out[begin + i] = combine(left[i], right[i]);
+        out[begin + i] = T(combine(left[i], right[i]));
     }
   }
 
 private:
   /// The chunk reduced over members [first, first + span): of a member itself, or in `place`, with room behind it.
-  const T *node(int first, int span, T *place) {
+  const A *node(int first, int span, A *place) {
     if (span == 1)
-      return static_cast<const T *>(inputs[size_t(first)]) + begin;
+      return leaf(inputs[size_t(first)], place);
     int middle = first + span / 2;
-    const T *left = node(first, span / 2, place);
+    const A *left = node(first, span / 2, place);
     if (middle >= int(inputs.size()))
       return left;
-    const T *right = node(middle, span / 2, place + kChunk);
+    const A *right = node(middle, span / 2, place + kChunk);
     for (int64_t i = 0; i < size; ++i)
       place[i] = combine(left[i], right[i]);
     return place;
   }
 
+  const A *leaf(const void *input, A *place) {
+    const T *from = static_cast<const T *>(input) + begin;
+    if constexpr (std::is_same_v<T, A>) {
+      return from;
+    } else {
+      for (int64_t i = 0; i < size; ++i)
+        place[i] = A(from[i]);
+      return place;
+    }
+  }
+
   std::span<const void *const> inputs;
   Combine combine;
   int width;
-  std::vector<T> partials;
+  std::vector<A> partials;
   int64_t begin = 0, size = 0;
 };
 
-template <typename T>
+template <typename T, typename A = T>
 void reduceTyped(Reduce reduce, std::span<const void *const> inputs, void *out, int64_t count) {
   auto *to = static_cast<T *>(out);
   switch (reduce) {
   case Reduce::Sum:
-    return Tree<T, Sum>(inputs, {}).run(to, count);
+    return Tree<T, A, Sum>(inputs, {}).run(to, count);
   case Reduce::Max:
-    return Tree<T, Max>(inputs, {}).run(to, count);
+    return Tree<T, A, Max>(inputs, {}).run(to, count);
   case Reduce::Min:
-    return Tree<T, Min>(inputs, {}).run(to, count);
+    return Tree<T, A, Min>(inputs, {}).run(to, count);
   }
 }
 
@@ -117,6 +131,10 @@ void treeReduce(DType type, Reduce reduce, std::span<const void *const> inputs, 
     return reduceTyped<double>(reduce, inputs, out, count);
   case DType::F32:
     return reduceTyped<float>(reduce, inputs, out, count);
+  case DType::F16:
+    return reduceTyped<Float16, float>(reduce, inputs, out, count);
+  case DType::BF16:
+    return reduceTyped<BFloat16, float>(reduce, inputs, out, count);
   case DType::I64:
     return reduceTyped<int64_t>(reduce, inputs, out, count);
   case DType::I32:

@@ -205,7 +205,8 @@ Status MpiEngine::look(bool atProcesses) {
 
 namespace {
 
-/// The type as MPI calls it; none where its sums are not ours: Open MPI 4.1 adds 8-bit integers with saturation.
+/// The type as MPI calls it; none where its sums are not ours: Open MPI 4.1 adds 8-bit integers with saturation,
+/// and 16-bit floats not at all.
 std::optional<MPI_Datatype> typeOfSums(DType type) {
   switch (type) {
   case DType::F64:
@@ -218,6 +219,8 @@ std::optional<MPI_Datatype> typeOfSums(DType type) {
     return MPI_INT32_T;
   case DType::I8:
   case DType::I1:
+  case DType::F16:
+  case DType::BF16:
     return std::nullopt;
   }
   return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include "dlc/runtime/Communicator.h"
 #include "dlc/runtime/DType.h"
+#include "dlc/runtime/Float16.h"
 
 #include <algorithm>
 #include <array>
@@ -28,6 +29,14 @@ template <>
 inline constexpr DType kType<int8_t> = DType::I8;
 template <>
 inline constexpr DType kType<Bit> = DType::I1;
+template <>
+inline constexpr DType kType<Float16> = DType::F16;
+template <>
+inline constexpr DType kType<BFloat16> = DType::BF16;
+
+/// What values of T are reduced in.
+template <typename T>
+using Accumulated = std::conditional_t<std::is_class_v<T>, float, T>;
 
 /// Calls `body` with a value of each element type.
 template <typename Body>
@@ -38,6 +47,8 @@ void forEachType(Body body) {
   body(int32_t());
   body(int8_t());
   body(Bit());
+  body(Float16());
+  body(BFloat16());
 }
 
 /// Whether this is the long run (label slow).
@@ -60,7 +71,7 @@ inline uint64_t mixed(uint64_t x) {
 template <typename T>
 T valueOf(int member, int64_t index, uint64_t seed) {
   uint64_t bits = mixed(mixed(uint64_t(index) + 0x9e3779b97f4a7c15 * uint64_t(member + 1)) + seed);
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (std::is_floating_point_v<T> || std::is_class_v<T>)
     return T((double(int64_t(bits >> 11)) / double(int64_t(1) << 52) - 1) * double(1U << (bits % 24)) / 4096);
   else if constexpr (std::is_same_v<T, Bit>)
     return Bit(bits & 1U);
@@ -89,18 +100,18 @@ T combine(runtime::Reduce reduce, T a, T b) {
 }
 
 /// Elements [begin, begin + count) reduced over all members, each by the serial tree: neighbours first, then
-/// neighbouring pairs, and so on.
+/// neighbouring pairs, and so on; 16-bit floats as f32, rounded in the end.
 template <typename T>
 std::vector<T> reducedOf(runtime::Reduce reduce, int members, int64_t begin, int64_t count, uint64_t seed) {
   std::vector<T> result(static_cast<size_t>(count));
-  std::array<T, 16> values{};
+  std::array<Accumulated<T>, 16> values{};
   for (int64_t i = 0; i < count; ++i) {
     for (int m = 0; m < members; ++m)
-      values[size_t(m)] = valueOf<T>(m, begin + i, seed);
+      values[size_t(m)] = Accumulated<T>(valueOf<T>(m, begin + i, seed));
     for (int step = 1; step < members; step *= 2)
       for (int m = 0; m + step < members; m += 2 * step)
         values[size_t(m)] = combine(reduce, values[size_t(m)], values[size_t(m + step)]);
-    result[size_t(i)] = values[0];
+    result[size_t(i)] = T(values[0]);
   }
   return result;
 }

@@ -12,7 +12,7 @@ TEST(Location, OperatorsNumbersAndCalls) {
   EXPECT_ERROR("where: shapes [2] and [3] do not broadcast: dim 0 is 2 against 3", where(flags, a, b));
   EXPECT_ERROR("cat: shapes [2] and [2, 2] differ outside dim 0", cat({a, m}));
   EXPECT_ERROR("add: not defined on i1; cast first, or use & and |", flags + flags);
-  EXPECT_ERROR("mean: expected a tensor of f32 or f64, got i1 [2]", flags.mean());
+  EXPECT_ERROR("mean: expected a tensor of floats, got i1 [2]", flags.mean());
   EXPECT_ERROR("sum: dim 4 is outside [-1, 1)", a.sum(4));
   EXPECT_ERROR("permute: [0, 0] is no order of the dims of [2, 2]", m.permute({0, 0}));
   EXPECT_ERROR("expand: [2] does not expand to [3]", a.expand({3}));

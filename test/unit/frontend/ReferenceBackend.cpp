@@ -2,6 +2,7 @@
 
 #include "dlc/ir/Reference.h"
 #include "dlc/passes/Passes.h"
+#include "dlc/runtime/Float16.h"
 #include "dlc/runtime/Session.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -21,8 +22,10 @@ void loadAs(const void *data, dl::ReferenceTensor &tensor) {
   for (int64_t i = 0; i < tensor.size(); ++i) {
     T value;
     std::memcpy(&value, static_cast<const char *>(data) + i * int64_t(sizeof(T)), sizeof(T));
-    if (tensor.isFloat())
-      tensor.floats[i] = value;
+    if constexpr (std::is_class_v<T>)
+      tensor.floats[i] = static_cast<double>(value);
+    else if (tensor.isFloat())
+      tensor.floats[i] = static_cast<double>(value);
     else
       tensor.integers[i] = static_cast<int64_t>(value); // NOLINT(bugprone-signed-char-misuse): i8 is signed
   }
@@ -31,7 +34,11 @@ void loadAs(const void *data, dl::ReferenceTensor &tensor) {
 template <typename T>
 void storeAs(const dl::ReferenceTensor &tensor, void *data) {
   for (int64_t i = 0; i < tensor.size(); ++i) {
-    T value = tensor.isFloat() ? static_cast<T>(tensor.floats[i]) : static_cast<T>(tensor.integers[i]);
+    T value;
+    if constexpr (std::is_class_v<T>)
+      value = T(tensor.floats[i]);
+    else
+      value = tensor.isFloat() ? static_cast<T>(tensor.floats[i]) : static_cast<T>(tensor.integers[i]);
     std::memcpy(static_cast<char *>(data) + i * int64_t(sizeof(T)), &value, sizeof(T));
   }
 }
@@ -44,6 +51,12 @@ dl::ReferenceTensor load(trace::TypeRef type, const void *data) {
     break;
   case DType::F32:
     loadAs<float>(data, tensor);
+    break;
+  case DType::F16:
+    loadAs<Float16>(data, tensor);
+    break;
+  case DType::BF16:
+    loadAs<BFloat16>(data, tensor);
     break;
   case DType::I64:
     loadAs<int64_t>(data, tensor);
@@ -63,6 +76,10 @@ void store(const dl::ReferenceTensor &tensor, void *data) {
     return storeAs<double>(tensor, data);
   case DType::F32:
     return storeAs<float>(tensor, data);
+  case DType::F16:
+    return storeAs<Float16>(tensor, data);
+  case DType::BF16:
+    return storeAs<BFloat16>(tensor, data);
   case DType::I64:
     return storeAs<int64_t>(tensor, data);
   case DType::I32:

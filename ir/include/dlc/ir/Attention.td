@@ -19,7 +19,7 @@ def Dl_AttentionOp : Dl_PureOp<"attention", [InferTypeOpAdaptor, Kept, Diff, Sha
         : (tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x4xf32>) -> (tensor<2x8x4xf32>, tensor<2x8xf32>)
     ```}];
   let arguments = (ins Dl_FloatTensor:$q, Dl_FloatTensor:$k, Dl_FloatTensor:$v,
-                       Optional<RankedTensorOf<[I1, F64, F32]>>:$mask, UnitAttr:$causal, F64Attr:$scale);
+                       Optional<RankedTensorOf<[I1, F64, F32, F16, BF16]>>:$mask, UnitAttr:$causal, F64Attr:$scale);
   let results = (outs Dl_FloatTensor:$y, Dl_FloatTensor:$lse);
   let assemblyFormat = [{
     $q `,` $k `,` $v (`mask` $mask^)? (`causal` $causal^)? `scale` $scale attr-dict

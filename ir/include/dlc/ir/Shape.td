@@ -73,7 +73,7 @@ def Dl_IotaOp : Dl_PureOp<"iota", [DeclareOpInterfaceMethods<Dl_IndexValued>, Pa
   let summary = "Each element is its index along the axis";
   let description = "The result type is given. Indices a float type cannot hold are rounded to it.";
   let arguments = (ins I64Attr:$axis);
-  let results = (outs RankedTensorOf<[I64, I32, F64, F32]>:$y);
+  let results = (outs RankedTensorOf<[I64, I32, F64, F32, F16, BF16]>:$y);
   let assemblyFormat = "`axis` $axis attr-dict `:` type($y)";
   let hasVerifier = 1;
 }

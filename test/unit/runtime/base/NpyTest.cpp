@@ -49,8 +49,8 @@ TEST(Npy, ReadsEveryTypeAndShape) {
   };
   for (const Case &expected :
        {Case{"<f8", "()", DType::F64, {}, 8}, Case{"<i8", "(1, 2)", DType::I64, {1, 2}, 16},
-        Case{"<i4", "(3,)", DType::I32, {3}, 12}, Case{"|i1", "(2, 3, 1)", DType::I8, {2, 3, 1}, 6},
-        Case{"|b1", "(0, 7)", DType::I1, {0, 7}, 0}}) {
+        Case{"<i4", "(3,)", DType::I32, {3}, 12}, Case{"<f2", "(3,)", DType::F16, {3}, 6},
+        Case{"|i1", "(2, 3, 1)", DType::I8, {2, 3, 1}, 6}, Case{"|b1", "(0, 7)", DType::I1, {0, 7}, 0}}) {
     std::string file = fileOf(std::string("{\"shape\":") + expected.shape + ", 'fortran_order': False, 'descr':'" +
                                   expected.descr + "'}",
                               std::string(expected.bytes, '\1'));
@@ -71,7 +71,7 @@ TEST(Npy, RefusesOtherHeaders) {
   EXPECT_THAT(headerProblem("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }"),
               HasSubstr("expected row-major data, found fortran_order True"));
   EXPECT_EQ(headerProblem("{'descr': '|u1', 'fortran_order': False, 'shape': (8,), }"),
-            "expected descr '<f8', '<f4', '<i8', '<i4', '|i1' or '|b1', found '|u1'");
+            "expected descr '<f8', '<f4', '<f2', '<i8', '<i4', '|i1' or '|b1', found '|u1'");
   EXPECT_EQ(headerProblem("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }"),
             "expected one element type, found a structured array");
   EXPECT_EQ(headerProblem("{'descr': '<f4', 'shape': (2,), }"),

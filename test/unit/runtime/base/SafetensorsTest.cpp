@@ -130,7 +130,7 @@ TEST(Safetensors, RefusesOtherHeaders) {
   EXPECT_EQ(header(R"({"t":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}})"),
             "expected unique names, found 'dtype' twice");
   EXPECT_EQ(header(R"({"t":{"dtype":"F4","shape":[2],"data_offsets":[0,8]}})"),
-            "tensor 't': expected dtype F64, F32, I64, I32, I8 or BOOL, found 'F4'");
+            "tensor 't': expected dtype F64, F32, F16, BF16, I64, I32, I8 or BOOL, found 'F4'");
   EXPECT_EQ(header(R"({"t":{"dtype":"F32","shape":[2]}})"),
             "tensor 't': expected dtype, shape and data_offsets, found 2 of them");
   EXPECT_EQ(header(R"({"t":{"dtype":"F32","extra":1}})"),
