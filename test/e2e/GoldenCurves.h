@@ -26,6 +26,29 @@ inline void loadInitial(nn::Module &model, const StateDict &file, DType dtype) {
   model.load_state_dict(state);
 }
 
+/// What export.py's `hashed` gives the nets whose weights no file holds.
+inline void loadHashed(nn::Module &model) {
+  StateDict state;
+  uint64_t number = 0;
+  for (const auto &[name, value] : model.state_dict()) {
+    uint64_t first = number++ << 32;
+    if (value.dim() >= 2) {
+      std::vector<float> uniform(size_t(value.numel()));
+      double bound = std::sqrt((value.dim() == 4 ? 6. : 1.) / double(value.numel() / value.size(0)));
+      for (size_t i = 0; i < uniform.size(); ++i) {
+        uint64_t z = (first | i) + 0x9E3779B97F4A7C15U;
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9U;
+        z = (z ^ z >> 27) * 0x94D049BB133111EBU;
+        uniform[i] = float((double((z ^ z >> 31) >> 40) / (1 << 23) - 1) * bound);
+      }
+      state.add(name, tensor(uniform, value.shape()));
+    } else {
+      state.add(name, name.ends_with("bias") ? zeros(value.shape()) : value);
+    }
+  }
+  model.load_state_dict(state);
+}
+
 /// f64: within 1e-9 of PyTorch's f64. f32: within max(1e-5 relative, 4 g), g the largest difference so far between
 /// PyTorch's own f32 and f64. `losses` are those of the first steps.
 inline void expectGolden(const std::vector<double> &losses, const StateDict &file, DType dtype) {
@@ -82,8 +105,18 @@ inline BatchList digits(const StateDict &file, DType dtype) {
   return batches;
 }
 
+/// Digits of 32 x 32 pixels.
+inline BatchList largeDigits(const StateDict &file) {
+  BatchList batches = digits(file, f32);
+  for (auto &[x, y] : batches) {
+    int64_t n = x.size(0);
+    x = (x.reshape({n, 1, 8, 1, 8, 1}) * ones({1, 1, 1, 4, 1, 4})).reshape({n, 1, 32, 32});
+  }
+  return batches;
+}
+
 /// Characters and the characters after them, i64 [N, context] each.
-inline BatchList text(const StateDict &file) {
+inline BatchList text(const StateDict &file, int64_t context = Transformer::context) {
   std::vector<int64_t> tokens = file.at("tokens").to_vector<int64_t>();
   BatchList batches;
   Tensor starts = file.at("starts");
@@ -91,10 +124,8 @@ inline BatchList text(const StateDict &file) {
     std::vector<int64_t> rows[2];
     for (int64_t start : starts[i].to_vector<int64_t>())
       for (int64_t next : {0, 1})
-        rows[next].insert(rows[next].end(), tokens.begin() + start + next,
-                          tokens.begin() + start + next + Transformer::context);
-    batches.emplace_back(tensor(rows[0], {starts.size(1), Transformer::context}),
-                         tensor(rows[1], {starts.size(1), Transformer::context}));
+        rows[next].insert(rows[next].end(), tokens.begin() + start + next, tokens.begin() + start + next + context);
+    batches.emplace_back(tensor(rows[0], {starts.size(1), context}), tensor(rows[1], {starts.size(1), context}));
   }
   return batches;
 }

@@ -19,6 +19,7 @@ from torch.nn import functional as F
 folder = pathlib.Path(__file__).resolve().parent
 steps = 50
 context, vocabulary = 32, 65  # of the transformer, in characters
+gpt_context = 64
 alphabet = "\n !$&',-.3:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -72,6 +73,94 @@ class Transformer(nn.Module):
     def forward(self, x):
         x = self.token(x) + self.position(torch.arange(x.shape[1]))
         return self.head(self.norm(self.block(x)))
+
+
+class Gpt(nn.Module):
+    """examples/gpt with the alphabet above."""
+
+    def __init__(self, width=128, heads=4, layers=4):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, width)
+        self.position = nn.Embedding(gpt_context, width)
+        self.blocks = nn.ModuleList([Block(width, heads) for _ in range(layers)])
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, vocabulary)
+
+    def forward(self, x):
+        x = self.token(x) + self.position(torch.arange(x.shape[1]))
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))
+
+
+class ResidualBlock(nn.Module):
+    def __init__(self, fan_in, out):
+        super().__init__()
+        self.added, self.stride = out - fan_in, 1 if fan_in == out else 2
+        self.conv1 = nn.Conv2d(fan_in, out, 3, stride=self.stride, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(out)
+        self.conv2 = nn.Conv2d(out, out, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(out)
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        if self.stride == 2:
+            x = F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, self.added // 2, self.added // 2))
+        return F.relu(y + x)
+
+
+class ResNet20(nn.Module):
+    """examples/resnet20 for images of one channel."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 16, 3, padding=1, bias=False)
+        self.bn = nn.BatchNorm2d(16)
+        widths = [16, 16, 16, 16, 32, 32, 32, 64, 64, 64]
+        self.blocks = nn.ModuleList([ResidualBlock(widths[i], widths[i + 1]) for i in range(9)])
+        self.fc = nn.Linear(64, 10)
+
+    def forward(self, x):
+        x = F.relu(self.bn(self.conv(x)))
+        for block in self.blocks:
+            x = block(x)
+        return self.fc(x.mean((2, 3)))
+
+
+def hashed(model):
+    """Weights of large nets by a formula, so that no file has to hold them: element i of tensor t (both from 0, in the order
+    of state_dict) with two or more dims is uniform in +-sqrt(k/elements of a row), k 6 for convolutions (He et al., 2015) and 1
+    for others, by the upper 24 bits of splitmix64(t << 32 | i) (S. Vigna, 2015); norms start at 1, biases at 0."""
+    for number, (name, value) in enumerate(model.state_dict().items()):
+        if value.dim() >= 2:
+            z = (np.arange(value.numel(), dtype=np.uint64) | np.uint64(number << 32)) + np.uint64(0x9E3779B97F4A7C15)
+            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            z = (z ^ (z >> np.uint64(31))) >> np.uint64(40)
+            bound = np.sqrt((6 if value.dim() == 4 else 1) / (value.numel() // value.shape[0]))
+            uniform = (z.astype(np.float64) / 2**23 - 1) * bound
+            value.copy_(torch.from_numpy(uniform.astype(np.float32).reshape(value.shape)))
+        elif name.endswith("bias"):
+            value.zero_()
+    return model
+
+
+def export_large(name, make_model, batches, loss_of, optimizer_of, inputs):
+    """Without weights: those at first follow from a formula, of the last only running statistics are kept, in f32 and f64."""
+    if sys.argv[1:] and name not in sys.argv[1:]:
+        return
+    single, double = hashed(make_model()), hashed(make_model()).double()
+    tensors = {**inputs, "loss_f32": train(single, batches, loss_of, optimizer_of),
+               "loss_f64": train(double, [(widened(x), widened(y)) for x, y in batches], loss_of, optimizer_of)}
+    for model, precision in ((single, "f32"), (double, "f64")):
+        for key, value in model.state_dict().items():
+            if "running" in key:
+                tensors[f"{precision}.{key}"] = value.numpy().copy()
+    path = folder / f"{name}.safetensors"
+    save_file(tensors, path, {"torch": torch.__version__})
+    path.chmod(0o644)
+    print(f"{name}: loss {tensors['loss_f64'][0]:.6f} to {tensors['loss_f64'][-1]:.6f}, f32 differs by at most "
+          f"{np.abs(tensors['loss_f32'] - tensors['loss_f64']).max():.1e}")
 
 
 def arrays(model, prefix):
@@ -132,10 +221,10 @@ def digit_indices(samples, batch):
     return np.stack(batches[:steps])
 
 
-def read_text():
+def read_text(context, batch):
     """Character numbers of the text, and where the sequences [steps, batch] start; the target is the next character."""
     tokens = np.array([alphabet.index(character) for character in (folder / "text.txt").read_text()], dtype=np.int64)
-    return tokens, np.random.default_rng(0).integers(0, len(tokens) - context, (steps, 8))
+    return tokens, np.random.default_rng(0).integers(0, len(tokens) - context, (steps, batch))
 
 
 def nested():
@@ -172,11 +261,22 @@ def main():
     export("cnn_adamw", SimpleCNN, batches, F.cross_entropy,
            lambda parameters: torch.optim.AdamW(parameters, lr=1e-3), {"indices": indices})
 
-    tokens, starts = read_text()
+    tokens, starts = read_text(context, 8)
     sequences = torch.from_numpy(tokens[starts[:, :, None] + np.arange(context + 1)])
     export("transformer", Transformer, [(rows[:, :-1], rows[:, 1:]) for rows in sequences],
            lambda logits, y: F.cross_entropy(logits.flatten(0, 1), y.flatten()),
            lambda parameters: torch.optim.AdamW(parameters, lr=1e-3), {"tokens": tokens, "starts": starts})
+
+    large = torch.from_numpy(images).repeat_interleave(4, 2).repeat_interleave(4, 3)
+    indices = digit_indices(len(labels), 16)
+    export_large("resnet20", ResNet20, [(large[i], torch.from_numpy(labels[i])) for i in indices], F.cross_entropy,
+                 lambda parameters: torch.optim.SGD(parameters, lr=0.002, momentum=0.9, weight_decay=1e-4), {"indices": indices})
+
+    tokens, starts = read_text(gpt_context, 4)
+    sequences = torch.from_numpy(tokens[starts[:, :, None] + np.arange(gpt_context + 1)])
+    export_large("gpt", Gpt, [(rows[:, :-1], rows[:, 1:]) for rows in sequences],
+                 lambda logits, y: F.cross_entropy(logits.flatten(0, 1), y.flatten()),
+                 lambda parameters: torch.optim.AdamW(parameters, lr=1e-3), {"tokens": tokens, "starts": starts})
 
 
 if __name__ == "__main__":
