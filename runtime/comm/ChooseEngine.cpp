@@ -37,10 +37,13 @@ MemberPlace placeOf(const std::string &text) {
 class AutoFactory final : public CommunicatorFactory {
   StatusOr<std::unique_ptr<Communicator>> make(Store &store, const Group &group, int channel, uint64_t generation,
                                                Deadline deadline, const CommunicatorOptions &options) override {
+    StatusOr<std::vector<std::string>> told =
+        exchange(store, storeKey(group, channel, generation) + "/place/", group, textOf(ownPlace()), deadline);
+    if (!told.ok())
+      return told.status();
     std::vector<MemberPlace> places;
-    if (Status status = exchange(store, storeKey(group, channel, generation) + "/place/", group, deadline, places);
-        !status.ok())
-      return status;
+    for (const std::string &text : *told)
+      places.push_back(placeOf(text));
     StatusOr<std::string> engine = chooseEngine(places);
     if (!engine.ok())
       return engine.status().withContext("group '" + group.name + "'");
@@ -51,25 +54,6 @@ class AutoFactory final : public CommunicatorFactory {
     if (!factory.ok())
       return factory.status();
     return (*factory)->create(store, group, channel, generation, deadline, options);
-  }
-
-  static Status exchange(Store &store, const std::string &key, const Group &group, Deadline deadline,
-                         std::vector<MemberPlace> &places) {
-    if (Status status = store.set(key + std::to_string(group.rank), textOf(ownPlace())); !status.ok())
-      return status.withContext("group '" + group.name + "'");
-    std::vector<int> missing;
-    Status first;
-    for (int m = 0; m < int(group.members.size()); ++m) {
-      StatusOr<std::string> text = store.get(key + std::to_string(m), deadline);
-      if (text.ok()) {
-        places.push_back(placeOf(*text));
-        continue;
-      }
-      missing.push_back(m);
-      if (first.ok())
-        first = text.status();
-    }
-    return missing.empty() ? Status() : missingMembers(group, missing, first);
   }
 };
 

@@ -118,11 +118,7 @@ Status Session::Program::outcome(size_t index, int32_t code) {
 Status Session::Program::tellOthers(Status failure) {
   if (failure.ok() || failure.code() == StatusCode::PeerFailed)
     return failure;
-  runtime::Job &job = *session.job;
-  (void)job.failed(
-      {StatusCode::PeerFailed, job.memberName(job.firstMember() + session.member) + " failed: " + failure.message()},
-      /*own=*/true);
-  return failure;
+  return session.job->tellOthers(session.member, "failed", failure);
 }
 
 // On devices that check accesses, scratch of an earlier call is not to be read.

@@ -6,6 +6,7 @@
 #include "dlc/runtime/Sharding.h"
 #include "executor/Executor.h"
 #include "job/Collectives.h"
+#include "job/ProgramCheck.h"
 #include "job/StartState.h"
 #include "monitor/Progress.h"
 
@@ -231,7 +232,9 @@ Status Session::joinMembers(Program &program, const std::vector<std::string> &st
   progress.enter(runtime::Phase::Attach);
   Status status = meetMembers(program, started);
   progress.enter(runtime::Phase::UserCode);
-  return status;
+  return status.ok()
+             ? status
+             : job->tellOthers(member, "cannot run " + runtime::entryNames(program.executable().manifest()), status);
 }
 
 Status Session::meetMembers(Program &program, const std::vector<std::string> &started) {
@@ -250,8 +253,11 @@ StatusOr<std::shared_ptr<Session::Program>> Session::attach(const std::shared_pt
                                                             State state) {
   std::vector<std::string> started;
   StatusOr<std::shared_ptr<Program>> program = prepare(executable, state, started);
-  if (!program.ok())
+  if (!program.ok()) {
+    if (job)
+      job->refuse(member, *executable, program.status());
     return program;
+  }
   Status status = joinMembers(**program, started);
   return status.ok() ? program : status;
 }

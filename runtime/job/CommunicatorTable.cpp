@@ -36,6 +36,15 @@ StatusOr<Communicator *> CommunicatorTable::get(const std::string &name, const s
   return made_.emplace(std::move(key), created.take()).first->second.get();
 }
 
+std::vector<ChannelRecord> CommunicatorTable::history() const {
+  std::lock_guard guard(lock_);
+  std::vector<ChannelRecord> channels;
+  for (const auto &[key, communicator] : made_)
+    channels.push_back({perProcess_ == 1 ? std::string() : names_[size_t(key.member)], key.name, key.channel,
+                        std::string(communicator->engine()), communicator->history()});
+  return channels;
+}
+
 void CommunicatorTable::abort(const Status &why) noexcept {
   std::lock_guard guard(lock_);
   if (failure_.ok())

@@ -3,6 +3,7 @@
 #include "dlc/runtime/Communicator.h"
 #include "dlc/runtime/Manifest.h"
 #include "dlc/runtime/Rendezvous.h"
+#include "job/FlightRecorder.h"
 
 #include <map>
 #include <memory>
@@ -25,6 +26,9 @@ public:
   StatusOr<Communicator *> get(const std::string &name, const std::vector<int> &members, int member, int channel,
                                bool fixedOrder = false);
 
+  /// What they did last.
+  std::vector<ChannelRecord> history() const;
+
   /// Ends all there are; there will be no others.
   void abort(const Status &why) noexcept;
 
@@ -46,7 +50,7 @@ private:
   std::vector<std::string> names_;
   int perProcess_;
   std::string engine_;
-  std::mutex lock_;
+  mutable std::mutex lock_;
   std::map<Key, std::unique_ptr<Communicator>> made_;
   Status failure_;
 };

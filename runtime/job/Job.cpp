@@ -66,6 +66,8 @@ StatusOr<std::unique_ptr<Job>> Job::join(const Contract &contract, const JobOpti
   StatusOr<std::unique_ptr<Store>> watched = std::unique_ptr<Store>();
   if (contract.worldSize > 1)
     watched = Monitor::connect(contract);
+  else if (job->localMembers() > 1) // members see each other without a store
+    watched = createMemoryStore();
   if (Status status = watched.ok() ? job->meet() : watched.status(); !status.ok())
     return status;
   job->communicators_ =
@@ -77,7 +79,7 @@ StatusOr<std::unique_ptr<Job>> Job::join(const Contract &contract, const JobOpti
     if (Status status = job->watch(watched.take()); !status.ok())
       return status;
   if (Status status = job->openSessions(); !status.ok())
-    return status;
+    return job->tellOthers(0, "cannot take part", status);
   return job;
 }
 
@@ -105,6 +107,7 @@ Status Job::meet() {
     else if (size_t first = names_.size() / size_t(rank); first != devices)
       return invalid("all ranks expect the same number of devices, got " + std::to_string(first) + " on rank 0 (host " +
                      firstHost + ") and " + std::to_string(devices) + " on " + where + ")");
+    devices_.emplace_back(theirs.begin() + 2, theirs.end());
     ranks_.push_back(std::string(where).append(", pid ").append(theirs[1]).append(")"));
     for (size_t i = 2; i < theirs.size(); ++i)
       names_.push_back(std::string(where).append(", ").append(theirs[i]).append(")"));
@@ -133,6 +136,7 @@ Status Job::openSessions() {
 Status Job::watch(std::unique_ptr<Store> connection) {
   Monitor::Options options;
   options.ranks = ranks_;
+  options.devices = devices_;
   options.members.reserve(progress_.size());
   for (const std::unique_ptr<Progress> &progress : progress_)
     options.members.push_back(progress.get());
@@ -165,7 +169,12 @@ StatusOr<Job::Programs> Job::attach(const std::shared_ptr<const Executable> &exe
       programs[size_t(local)] = program.take();
     return program.status();
   };
-  if (Status status = threads_->run(prepare, [](const Status &) {}); !status.ok())
+  if (Status status = threads_->run(prepare,
+                                    [&](int local, const Status &why) {
+                                      refuse(local, *executable, why);
+                                      return why;
+                                    });
+      !status.ok())
     return status;
   Status status = forEachMember(
       [&](int local) { return session(local).joinMembers(*programs[size_t(local)], started[size_t(local)]); });
@@ -191,9 +200,10 @@ Status Job::call(const Programs &programs, size_t entry, std::span<const std::ve
 Status Job::forEachMember(const std::function<Status(int)> &work) {
   if (localMembers() == 1)
     return work(0);
-  return threads_->run(work, [this](const Status &why) {
-    // Others would wait for this one until their limit.
-    (void)failed({StatusCode::PeerFailed, why.message()}, /*own=*/why.code() != StatusCode::PeerFailed);
+  // Others would wait for this one until their limit.
+  return threads_->run(work, [this](int local, const Status &why) {
+    Status reason = tellOthers(local, "failed", why);
+    return why.code() == StatusCode::PeerFailed ? reason : reason.withContext(memberName(firstMember() + local));
   });
 }
 
@@ -206,7 +216,7 @@ StatusOr<Communicator *> Job::communicator(int local, const std::vector<std::str
   for (const MeshInfo::Axis &axis : mesh.axes)
     if (std::find(axes.begin(), axes.end(), axis.name) != axes.end())
       name += (name.empty() ? "" : "*") + axis.name;
-  return communicators_->get(name, groupOf(mesh, axes, member), member, channel, mesh.isOrdered(axes));
+  return open(local, name, groupOf(mesh, axes, member), channel, mesh.isOrdered(axes));
 }
 
 StatusOr<Communicator *> Job::world(int local) {
@@ -214,7 +224,14 @@ StatusOr<Communicator *> Job::world(int local) {
   all.reserve(size_t(members()));
   for (int member = 0; member < members(); ++member)
     all.push_back(member);
-  return communicators_->get("world", all, firstMember() + local, 0);
+  return open(local, "world", all, 0, /*fixedOrder=*/false);
+}
+
+// The others wait until all have come.
+StatusOr<Communicator *> Job::open(int local, const std::string &name, const std::vector<int> &group, int channel,
+                                   bool fixedOrder) {
+  StatusOr<Communicator *> made = communicators_->get(name, group, firstMember() + local, channel, fixedOrder);
+  return made.ok() ? made : tellOthers(local, "cannot open the communicator of group '" + name + "'", made.status());
 }
 
 StatusOr<uint32_t> Job::checkProgram(const Executable &executable) {
@@ -234,15 +251,35 @@ Status Job::failed(const Status &why, bool own) {
 }
 
 Status Job::settle(const Status &why) {
+  std::lock_guard once(settling_);
+  if (Status known = failure(); !known.ok())
+    return known;
+  Status told = why;
+  if (communicators_) // before they are ended
+    told = {why.code(), why.message() + reportChannels(contract_, communicators_->history(), why)};
   {
     std::lock_guard guard(lock_);
-    if (!failure_.ok())
-      return failure_;
-    failure_ = why;
+    failure_ = told;
   }
   if (communicators_)
     communicators_->abort(why);
+  if (threads_)
+    threads_->expectReturn(told.message(), contract_.timeout);
+  return told;
+}
+
+Status Job::tellOthers(int local, const std::string &what, const Status &why) {
+  if (why.code() == StatusCode::PeerFailed)
+    return failed(why);
+  (void)failed({StatusCode::PeerFailed, memberName(firstMember() + local) + " " + what + ": " + why.message()},
+               /*own=*/true);
   return why;
+}
+
+// In one process nobody waits for what one member cannot do: all come to their own answer.
+void Job::refuse(int local, const Executable &executable, const Status &why) {
+  if (worldSize() > 1 && !executable.manifest().mesh.axes.empty())
+    (void)tellOthers(local, "cannot run " + entryNames(executable.manifest()), why);
 }
 
 void Job::abort(const Status &why) noexcept { (void)failed(why, /*own=*/true); }

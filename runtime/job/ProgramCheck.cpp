@@ -87,14 +87,14 @@ std::string firstDifference(const std::string &one, const std::string &oneRank, 
   return text;
 }
 
+} // namespace
+
 std::string entryNames(const Manifest &manifest) {
   std::string names;
   for (const EntryInfo &entry : manifest.entries)
     names += (names.empty() ? "" : ", ") + entry.name;
   return oneLine(names);
 }
-
-} // namespace
 
 StatusOr<uint32_t> ProgramCheck::check(const Manifest &manifest) {
   std::string mine = describe(manifest);

@@ -9,6 +9,9 @@
 
 namespace dlc::runtime {
 
+/// "train_step, evaluate": in one line.
+std::string entryNames(const Manifest &manifest);
+
 /// All ranks run the same programs, in the same order, or none does.
 class ProgramCheck {
 public:

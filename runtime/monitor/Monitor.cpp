@@ -60,8 +60,8 @@ Monitor::Monitor(const Contract &contract, Options options, std::unique_ptr<Stor
     : contract_(contract), options_(std::move(options)), store_(std::move(store)),
       limit_(std::chrono::duration<double>(contract.timeout).count()), changed_(options_.ranks.size(), Clock::now()),
       answered_(Clock::now()) {
-  for (const std::string &name : options_.ranks)
-    views_.push_back({name, false, 0, std::nullopt});
+  for (size_t rank = 0; rank < options_.ranks.size(); ++rank)
+    views_.push_back({.name = options_.ranks[rank], .members = options_.devices[rank]});
 }
 
 Monitor::~Monitor() { stop(); }

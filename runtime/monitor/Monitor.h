@@ -22,6 +22,7 @@ class Monitor {
 public:
   struct Options {
     std::vector<std::string> ranks;                                        ///< what messages call each
+    std::vector<std::vector<std::string>> devices;                         ///< the same of each one's members
     std::vector<const Progress *> members;                                 ///< of this process; must outlive it
     std::function<std::string(uint32_t program, uint32_t index)> describe; ///< a collective, for messages
     std::function<void(const Status &verdict)> verdict;                    ///< once, on the monitor's thread

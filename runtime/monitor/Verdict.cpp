@@ -71,12 +71,13 @@ std::optional<std::string> Judge::remark() const {
     return std::nullopt;
   std::string late;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    bool isLate = rank != waiter->rank && !responds(rank);
-    if (ranks[rank].beat)
+    auto add = [&](const std::string &name) { late += (late.empty() ? "" : ", ") + name; };
+    if (rank != waiter->rank && !responds(rank))
+      add(ranks[rank].name);
+    else if (ranks[rank].beat)
       for (const Beat::Member &member : ranks[rank].beat->members)
-        isLate |= behind(member, *waiter->member);
-    if (isLate)
-      late += (late.empty() ? "" : ", ") + ranks[rank].name;
+        if (behind(member, *waiter->member))
+          add(nameOf(rank, member));
   }
   return waiting(*waiter) + " for " + seconds(waiter->seconds) + (late.empty() ? "" : "; not there yet: " + late) +
          "; limit " + seconds(limit);
@@ -125,19 +126,19 @@ std::optional<std::string> Judge::leftEarly() const {
 
 std::optional<std::string> Judge::diverged() const {
   const Beat::Member *first = nullptr;
-  const RankView *firstRank = nullptr;
-  for (const RankView &view : ranks) {
-    if (!view.beat)
+  size_t firstRank = 0;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (!ranks[rank].beat)
       continue;
-    for (const Beat::Member &member : view.beat->members) {
+    for (const Beat::Member &member : ranks[rank].beat->members) {
       if (!first) {
         first = &member;
-        firstRank = &view;
+        firstRank = rank;
       }
       for (size_t c = 0; c < Progress::kChannels; ++c)
         if (auto found = difference(first->channels[c], member.channels[c]))
-          return firstRank->name + " and " + view.name + " diverged: as number " + std::to_string(found->number) +
-                 " of channel " + std::to_string(c) + " the first started " +
+          return nameOf(firstRank, *first) + " and " + nameOf(rank, member) + " diverged: as number " +
+                 std::to_string(found->number) + " of channel " + std::to_string(c) + " the first started " +
                  describe(found->one.program, found->one.index) + ", the other " +
                  describe(found->other.program, found->other.index);
     }
@@ -160,7 +161,7 @@ std::optional<std::string> Judge::slow(const Waiter &waiter) const {
     for (size_t m = 0; ranks[rank].beat && m < ranks[rank].beat->members.size(); ++m) {
       const Beat::Member &member = ranks[rank].beat->members[m];
       if (!member.waits() && (behind(member, *waiter.member) || waiter.member->phase == Phase::Attach))
-        return ranks[rank].name + " is slow or stuck: for " + seconds(double(member.milliseconds) / 1000) + " " +
+        return nameOf(rank, member) + " is slow or stuck: for " + seconds(double(member.milliseconds) / 1000) + " " +
                doing(member) + ", limit " + seconds(limit) + "; " + waiting(waiter);
     }
   return std::nullopt;
@@ -169,10 +170,18 @@ std::optional<std::string> Judge::slow(const Waiter &waiter) const {
 std::string Judge::network(const Waiter &waiter) const {
   std::string text =
       "all ranks wait for each other and nothing comes: network or communicator, limit " + seconds(limit);
-  for (const RankView &view : ranks)
-    if (view.beat && !view.beat->members.empty())
-      text += "\n  " + view.name + ": " + doing(view.beat->members.front());
+  for (size_t rank = 0; rank < ranks.size(); ++rank)
+    if (ranks[rank].beat)
+      for (const Beat::Member &member : ranks[rank].beat->members)
+        text += "\n  " + nameOf(rank, member) + ": " + doing(member);
   return text + "\n  " + waiting(waiter) + " for " + seconds(waiter.seconds);
+}
+
+std::string Judge::nameOf(size_t rank, const Beat::Member &member) const {
+  const RankView &view = ranks[rank];
+  size_t index = size_t(&member - view.beat->members.data());
+  return view.beat->members.size() > 1 && index < view.members.size() ? view.name + ", " + view.members[index]
+                                                                      : view.name;
 }
 
 std::string Judge::doing(const Beat::Member &member) const {
@@ -194,7 +203,7 @@ std::string Judge::doing(const Beat::Member &member) const {
 }
 
 std::string Judge::waiting(const Waiter &waiter) const {
-  return ranks[waiter.rank].name + " is " + doing(*waiter.member);
+  return nameOf(waiter.rank, *waiter.member) + " is " + doing(*waiter.member);
 }
 
 } // namespace dlc::runtime

@@ -12,6 +12,7 @@ namespace dlc::runtime {
 /// What is known of a rank.
 struct RankView {
   std::string name;                        ///< "rank 2 (host b, pid 4711)"
+  std::vector<std::string> members{};      ///< what names them: "cpu:1"; needed where there are several
   bool lost = false;                       ///< its connection closed
   double silent = 0;                       ///< seconds since its last sign
   std::optional<Beat> beat = std::nullopt; ///< the last one
@@ -52,6 +53,8 @@ private:
   std::string network(const Waiter &waiter) const;
 
   bool responds(size_t rank) const { return !ranks[rank].lost && ranks[rank].silent < kSilence; }
+  /// The rank, and which of its members where it has several.
+  std::string nameOf(size_t rank, const Beat::Member &member) const;
   std::string doing(const Beat::Member &member) const;
   std::string waiting(const Waiter &waiter) const;
 

@@ -6,7 +6,11 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <atomic>
+#include <cstdlib>
 #include <numeric>
+#include <thread>
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -97,6 +101,79 @@ TEST_P(JobOn, AFailingMemberFailsAll) {
   EXPECT_FALSE(status.ok());
   EXPECT_FALSE(job->failure().ok());
   EXPECT_EQ(job->call(*programs, MeshProgram::kStep, step.arguments, step.results).message(), job->failure().message());
+}
+
+// Its name is in the reason, also where others fail first, of it.
+TEST_P(JobOn, TheFailureOfAllIsTheFirstOnes) {
+  std::unique_ptr<Job> job = jobOn(GetParam());
+  if (job->members() == 1)
+    return;
+  Status status = job->forEachMember([&](int m) -> Status {
+    if (m == 1)
+      return {StatusCode::InvalidInput, "no such file"};
+    auto world = job->world(m);
+    if (!world.ok())
+      return world.status();
+    runtime::Op op{.id = {.index = 7}, .label = "barrier of the test"};
+    return job->wait(m, (*world)->barrier(op));
+  });
+  EXPECT_EQ(status.code(), StatusCode::InvalidInput);
+  EXPECT_EQ(status.message(), job->memberName(1) + ": no such file");
+  EXPECT_THAT(job->failure().message(), StartsWith(job->memberName(1) + " failed: no such file"));
+}
+
+// A thread cannot be ended: the others are told who it is, and the call returns with it.
+TEST(Job, AStuckMemberIsNamed) {
+  Contract contract;
+  contract.timeout = std::chrono::milliseconds(2500);
+  auto job = Job::join(contract, {.devices = runtime::parseDevices("cpu:3").take()}).take();
+  MeshProgram program{.members = 3};
+  auto programs = job->attach(program.make().take());
+  ASSERT_TRUE(done(programs.status()));
+  Step step(program);
+  std::atomic<int> waiting = 2;
+  std::array<std::string, 3> reasons;
+  Status status = job->forEachMember([&](int m) {
+    while (m == 1 && waiting)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    size_t i = size_t(m);
+    Status failed = (*programs)[i]->call(MeshProgram::kStep, step.arguments[i], step.results[i]);
+    reasons[i] = failed.message();
+    --waiting;
+    return failed;
+  });
+  EXPECT_EQ(status.code(), StatusCode::PeerFailed);
+  for (const std::string &reason : reasons)
+    EXPECT_THAT(reason, HasSubstr("), cpu:1 is slow or stuck: for "));
+}
+
+// What it was in, and what it had done; and all of it in a file, with an operation a line.
+TEST(Job, AFailureShowsTheLastCollectives) {
+  TemporaryFolder folder;
+  std::string records = folder.file("records");
+  ASSERT_EQ(::setenv("DLC_FLIGHT_RECORDER", records.c_str(), 1), 0);
+  std::unique_ptr<Job> job = jobOn("cpu:2");
+  Status status = job->forEachMember([&](int m) -> Status {
+    auto world = job->world(m);
+    if (!world.ok())
+      return world.status();
+    for (uint32_t i = 0; i < 70; ++i) {
+      runtime::Op op{.id = {.executable = 1, .index = i, .step = 9}, .label = i == 69 ? "the \"last\" one" : ""};
+      if (m == 1 && i == 69)
+        return {StatusCode::InvalidInput, "enough"};
+      if (Status failed = job->wait(m, (*world)->barrier(op)); !failed.ok())
+        return failed;
+    }
+    return {};
+  });
+  ASSERT_EQ(::unsetenv("DLC_FLIGHT_RECORDER"), 0);
+  EXPECT_FALSE(status.ok());
+  std::string message = job->failure().message(), text = readFile(records + "/rank0.json");
+  EXPECT_THAT(message, HasSubstr("\n  last collectives of this rank: " + records + "/rank0.json"));
+  EXPECT_THAT(text, HasSubstr("\"executable\":1,\"index\":68,"));
+  EXPECT_THAT(text, Not(HasSubstr("\"index\":4,"))); // 64 are kept, of 69 or 70
+  EXPECT_THAT(text, HasSubstr("\"index\":6,"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2 + 2 + 2 * 64);
 }
 
 TEST(Job, AProgramForOtherMembersIsRefused) {

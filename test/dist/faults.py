@@ -16,6 +16,8 @@ import tempfile
 import time
 
 RANKS = 4
+# Faults of one of several members of a process: how many ranks of how many members.
+MEMBERS = {"member-stuck": (2, 2), "member-broken": (2, 2), "alone-stuck": (1, 3), "alone-broken": (1, 3)}
 # Exit code of the survivors, and what each of them must say of the rank at fault ({rank}) or else.
 FAULTS = {
     "kill": (4, "rank {rank} (host"),
@@ -29,7 +31,17 @@ FAULTS = {
     "program": (1, "ranks run different programs"),
     "shapes": (1, "ranks run different programs"),
     "world": (1, "wrong world size"),
+    "memory": (4, "rank {rank} (host"),
+    "interface": (4, "rank {rank} (host"),
+    "member-stuck": (4, "rank {rank} (host"),
+    "member-broken": (4, "rank {rank} (host"),
+    "alone-stuck": (4, "rank 0 (host"),
+    "alone-broken": (1, ""),
 }
+# The rank at fault ends as it likes.
+ITS_OWN = ["kill", "exit", "close", "early", "broken", "memory", "interface", "member-broken", "alone-broken"]
+# Faults in the middle of steps: survivors leave a file of their last collectives.
+RECORDED = [fault for fault in FAULTS if fault not in ("program", "shapes", "world", "memory", "interface", "alone-broken")]
 # A store in files needs no connection that could be closed.
 NOT_WITH_FILES = ["close"]
 # The collective that they wait in, with its source line, belongs to it (DIST-13; early: DIST-01).
@@ -43,6 +55,12 @@ MUST_SAY = {
     "close": [WHERE],
     "diverge": ["logits", WHERE],
     "broken": ["failed: model.cpp:30"],
+    "memory": ["cannot run step, broken: ", "out of memory"],
+    "interface": ["cannot open the communicator of group 'data': "],
+    "member-stuck": ["), cpu:1 is slow or stuck", WHERE],
+    "member-broken": [", cpu:1) failed: model.cpp:30"],
+    "alone-stuck": ["), cpu:2 is slow or stuck", WHERE, "did not come back"],
+    "alone-broken": [", cpu:2): model.cpp:30"],
 }
 
 
@@ -52,9 +70,25 @@ def free_port():
         return listener.getsockname()[1]
 
 
+def recording_problems(folder, rank, text):
+    """What is wrong with the file that the flight recorder left."""
+    path = f"{folder}/rank{rank}.json"
+    if path not in text:
+        return [f"rank {rank} does not name {path}"]
+    with open(path) as file:
+        recorded = json.load(file)
+    last = [communicator["operations"][-1] for communicator in recorded["communicators"] if communicator["operations"]]
+    if recorded["about"]["rank"] != rank or not any(operation["state"] != "done" for operation in last):
+        return [f"{path} shows nothing that rank {rank} was in: {recorded['about']} {last}"]
+    return []
+
+
 def run_once(program, fault, store, limit, slack, guilty):
     folder = tempfile.mkdtemp(prefix="dlc-faults-")
-    base = dict(os.environ, WORLD_SIZE=str(RANKS), DLC_TIMEOUT=str(limit), DLC_THREADS="1")
+    count, members = MEMBERS.get(fault, (RANKS, 1))
+    guilty %= count
+    base = dict(os.environ, WORLD_SIZE=str(count), DLC_TIMEOUT=str(limit), DLC_THREADS="1")
+    base.update(DLC_DEVICES=f"cpu:{members}", DLC_FLIGHT_RECORDER=folder)
     base["DLC_COMM"] = os.environ.get("DLC_COMM", "gloo")
     if store == "tcp":
         base.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()))
@@ -62,11 +96,13 @@ def run_once(program, fault, store, limit, slack, guilty):
         base.update(MASTER_ADDR="file://" + folder + "/store", MASTER_PORT="1")
     ranks = []
     started = time.monotonic()
-    for rank in range(RANKS):
+    for rank in range(count):
         variables = dict(base, RANK=str(rank), LOCAL_RANK=str(rank))
         if fault == "world" and rank == guilty:
-            variables["WORLD_SIZE"] = str(RANKS + 1)
-        command = [program, "1000000", fault, str(guilty), "3"]
+            variables["WORLD_SIZE"] = str(count + 1)
+        if fault == "interface" and rank == guilty:
+            variables["DLC_IFACE"] = "none-such"
+        command = [program, "1000000", fault.replace("alone", "member"), str(guilty), "3"]
         log = open(f"{folder}/{rank}", "w+")
         ranks.append((subprocess.Popen(command, env=variables, stdout=log, stderr=log), log))
     code, says = FAULTS[fault]
@@ -86,10 +122,12 @@ def run_once(program, fault, store, limit, slack, guilty):
             waited = re.search(r"^waited ([0-9.]+) s", text, re.MULTILINE)
             waits.append(float(waited[1]) if waited else 0)
             texts.append(f"rank {rank} ended with {got}: {text}")
-            if rank == guilty and fault in ("kill", "exit", "close", "early", "broken"):
+            if rank == guilty and fault in ITS_OWN and count > 1:
                 continue
             if got != code:
                 problems.append(f"rank {rank} ended with {got}, expected {code}")
+            if fault in RECORDED:
+                problems += recording_problems(folder, rank, text)
             for part in [says.format(rank=guilty)] + MUST_SAY.get(fault, []):
                 if part not in text:
                     problems.append(f"rank {rank} does not say '{part}'")

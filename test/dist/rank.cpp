@@ -47,14 +47,17 @@ Status train(Job &job, int64_t steps, const Fault &fault) {
   program.count += fault.is("shapes", job) ? 8 : 0;
   program.oneChannel = fault.name == "diverge";
   program.reversed = fault.is("diverge", job);
+  if (fault.is("memory", job))
+    program.count = int64_t(1) << 40; // TiB
   StatusOr<Job::Programs> programs = job.attach(program.make().take());
   if (!programs.ok())
     return programs.status();
   size_t count = size_t(job.localMembers());
-  std::vector<float> x(size_t(program.count), 1), y(x.size() * size_t(job.members()));
-  int64_t index = 0;
-  std::vector<std::vector<DlcBuffer>> arguments(count, {{x.data(), 4 * std::ssize(x)}});
-  std::vector<std::vector<DlcBuffer>> results(count, {{y.data(), 4 * std::ssize(y)}, {&index, 8}});
+  std::vector<float> x(size_t(program.count), 1), y(count * x.size() * size_t(job.members()));
+  std::vector<int64_t> index(count);
+  std::vector<std::vector<DlcBuffer>> arguments(count, {{x.data(), 4 * std::ssize(x)}}), results(count);
+  for (size_t i = 0; i < count; ++i)
+    results[i] = {{y.data() + i * y.size() / count, 4 * std::ssize(y) / int64_t(count)}, {&index[i], 8}};
   for (int64_t step = 1; step <= steps; ++step) {
     if (fault.rank == job.rank() && step == fault.step) {
       act(fault);
@@ -64,7 +67,17 @@ Status train(Job &job, int64_t steps, const Fault &fault) {
         return (*programs)[0]->call(test::MeshProgram::kBroken, {}, {});
     }
     auto begin = std::chrono::steady_clock::now();
-    if (Status status = job.call(*programs, test::MeshProgram::kStep, arguments, results); !status.ok()) {
+    auto callMember = [&](int local) {
+      // The last member of its process never comes, or fails alone.
+      bool guilty = fault.rank == job.rank() && step == fault.step && local == job.localMembers() - 1;
+      if (guilty && fault.name == "member-stuck")
+        std::this_thread::sleep_for(std::chrono::minutes(5));
+      if (guilty && fault.name == "member-broken")
+        return (*programs)[size_t(local)]->call(test::MeshProgram::kBroken, {}, {});
+      return (*programs)[size_t(local)]->call(test::MeshProgram::kStep, arguments[size_t(local)],
+                                              results[size_t(local)]);
+    };
+    if (Status status = job.forEachMember(callMember); !status.ok()) {
       std::fprintf(stderr, "waited %.2f s\n",
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
       return status;
@@ -80,7 +93,9 @@ Status run(int64_t steps, const Fault &fault) {
   StatusOr<runtime::Contract> contract = runtime::detectContract(runtime::currentEnvironment());
   if (!contract.ok())
     return contract.status();
-  StatusOr<std::unique_ptr<Job>> job = Job::join(*contract);
+  const char *devices = std::getenv("DLC_DEVICES");
+  StatusOr<std::unique_ptr<Job>> job =
+      Job::join(*contract, {.devices = runtime::parseDevices(devices ? devices : "cpu").take()});
   if (!job.ok())
     return job.status();
   Status status = train(**job, steps, fault);

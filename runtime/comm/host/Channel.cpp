@@ -53,16 +53,22 @@ void Channel::stop() {
 }
 
 StatusOr<WorkPtr> Channel::submit(Operation operation) {
-  auto item = std::make_shared<Item>(Item{std::move(operation), std::chrono::steady_clock::now(), false, {}});
+  auto item = std::make_shared<Item>(Item{std::move(operation), std::chrono::steady_clock::now(), 0, false, {}});
   std::lock_guard guard(lock);
   if (!failure_.ok())
     return failure_;
+  item->number = history_.add(item->operation, item->enqueued);
   queue.push_back(item);
   queued.notify_all();
   return WorkPtr(std::make_unique<ItemWork>(shared_from_this(), std::move(item)));
 }
 
 void Channel::abort(const Status &why) noexcept { fail(why.ok() ? Status(StatusCode::PeerFailed, "aborted") : why); }
+
+std::vector<OperationRecord> Channel::history() const {
+  std::lock_guard guard(lock);
+  return history_.list();
+}
 
 void Channel::fail(const Status &why) noexcept {
   {
@@ -92,6 +98,7 @@ void Channel::work() {
       return;
     std::shared_ptr<Item> item = queue.front();
     Status status = failure_;
+    history_.start(item->number);
     guard.unlock();
     if (status.ok())
       status = perform(item->operation);
@@ -101,6 +108,7 @@ void Channel::work() {
     // The first failure is everybody's; an operation that was done before it keeps its success.
     item->status = status.ok() ? status : failure_;
     item->done = true;
+    history_.end(item->number, item->status.ok());
     queue.pop_front();
     finished.notify_all();
   }
@@ -161,7 +169,7 @@ Status Channel::lateness(const Item &item) const {
   std::unique_lock guard(lock);
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.1f",
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - item.started).count());
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - item.enqueued).count());
   std::string message = describe(item.operation.kind, item.operation.op.id) + " in group '" + group.name +
                         "' is not done after " + seconds + " s, its limit";
   if (!queue.empty() && queue.front().get() != &item)

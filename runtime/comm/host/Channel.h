@@ -1,5 +1,6 @@
 #pragma once
 
+#include "comm/host/History.h"
 #include "comm/host/HostCommunicator.h"
 
 #include <condition_variable>
@@ -20,6 +21,7 @@ public:
 
   StatusOr<WorkPtr> submit(Operation operation);
   void abort(const Status &why) noexcept;
+  std::vector<OperationRecord> history() const;
 
   const Group group;
   HostEngine &engine() const { return *engine_; }
@@ -27,7 +29,8 @@ public:
 private:
   struct Item {
     Operation operation;
-    std::chrono::steady_clock::time_point started;
+    std::chrono::steady_clock::time_point enqueued;
+    uint64_t number; ///< in the history
     bool done = false;
     Status status;
   };
@@ -47,6 +50,7 @@ private:
   mutable std::mutex lock;
   std::condition_variable queued, finished;
   std::deque<std::shared_ptr<Item>> queue; ///< the first one runs
+  History history_;
   Status failure_;
   bool closing = false;
   std::thread thread;

@@ -113,6 +113,7 @@ public:
   int size() const override { return size_; }
   std::string_view engine() const override { return engineName; }
   void abort(Status why) noexcept override { channel->abort(why); }
+  std::vector<OperationRecord> history() const override { return channel->history(); }
 
   StatusOr<WorkPtr> allReduce(const Op &op, Elements inOut, Reduce reduce) override {
     Check check(Kind::AllReduce, op);
@@ -202,6 +203,28 @@ std::unique_ptr<Communicator> makeHostCommunicator(const Group &group, std::uniq
 
 std::string storeKey(const Group &group, int channel, uint64_t generation) {
   return "comm/" + std::to_string(generation) + "/" + group.name + "/" + std::to_string(channel);
+}
+
+StatusOr<std::vector<std::string>> exchange(Store &store, const std::string &key, const Group &group,
+                                            std::string_view text, Deadline deadline) {
+  std::string context = "group '" + group.name + "'";
+  if (Status status = store.set(key + std::to_string(group.rank), text); !status.ok())
+    return status.withContext(context);
+  std::vector<std::string> all;
+  std::vector<int> missing;
+  Status first;
+  for (int m = 0; m < int(group.members.size()); ++m) {
+    StatusOr<std::string> each = store.get(key + std::to_string(m), deadline);
+    if (!each.ok() && each.status().code() != StatusCode::LimitExceeded)
+      return each.status().withContext(context);
+    if (each.ok()) {
+      all.push_back(each.take());
+      continue;
+    }
+    missing.push_back(m);
+    first = each.status();
+  }
+  return missing.empty() ? StatusOr<std::vector<std::string>>(std::move(all)) : missingMembers(group, missing, first);
 }
 
 Status missingMembers(const Group &group, const std::vector<int> &ranks, const Status &status) {

@@ -3,6 +3,7 @@
 #include "comm/host/TreeReduce.h"
 #include "comm/inprocess/MemberTable.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <map>
@@ -235,10 +236,22 @@ class Factory final : public CommunicatorFactory {
     } else if (Status status = find(store, key, group, deadline, number); !status.ok()) {
       return status;
     }
-    StatusOr<std::unique_ptr<Communicator>> made = join(joining.find(number), group, deadline, options);
+    std::shared_ptr<MemberTable> table = joining.find(number);
+    Status status = join(table, group);
+    if (status.ok()) {
+      StatusOr<std::vector<std::string>> all = exchange(store, key + "/", group, "joined", deadline);
+      if (!all.ok())
+        status = table->fail(all.status());
+      else if (std::find(all->begin(), all->end(), "failed") != all->end())
+        status = table->failure();
+    } else if (table && table->hasFailed()) {
+      (void)store.set(key + "/" + std::to_string(group.rank), "failed");
+    }
     if (group.rank == 0)
       joining.remove(number);
-    return made;
+    if (!status.ok())
+      return status;
+    return makeHostCommunicator(group, std::make_unique<InProcessEngine>(std::move(table), group.rank), options);
   }
 
   static Status find(Store &store, const std::string &key, const Group &group, Deadline deadline, uint64_t &number) {
@@ -257,19 +270,15 @@ class Factory final : public CommunicatorFactory {
     return {};
   }
 
-  static StatusOr<std::unique_ptr<Communicator>> join(std::shared_ptr<MemberTable> table, const Group &group,
-                                                      Deadline deadline, const CommunicatorOptions &options) {
+  static Status join(const std::shared_ptr<MemberTable> &table, const Group &group) {
     if (!table)
-      return Status(StatusCode::PeerFailed, "group '" + group.name + "': " + group.members[0] + " has given up");
+      return {StatusCode::PeerFailed, "group '" + group.name + "': " + group.members[0] + " has given up"};
     if (table->names != group.members)
       return table->fail({StatusCode::InvalidInput, "group '" + group.name + "': expects the same members everywhere"});
     if (table->member(group.rank).joined.exchange(true))
-      return Status(StatusCode::InvalidInput,
-                    "group '" + group.name + "': " + group.members[size_t(group.rank)] + " is there already");
-    table->announce();
-    if (Status status = table->awaitJoined(deadline); !status.ok())
-      return status;
-    return makeHostCommunicator(group, std::make_unique<InProcessEngine>(std::move(table), group.rank), options);
+      return {StatusCode::InvalidInput,
+              "group '" + group.name + "': " + group.members[size_t(group.rank)] + " is there already"};
+    return {};
   }
 
   JoiningTables joining;

@@ -31,26 +31,6 @@ Status MemberTable::lost(int member) {
   return fail({StatusCode::PeerFailed, names[size_t(member)] + " has left group '" + name + "'"});
 }
 
-Status MemberTable::awaitJoined(Deadline deadline) {
-  std::unique_lock guard(lock);
-  std::string missing;
-  auto complete = [&] {
-    missing.clear();
-    for (int m = 0; m < size(); ++m)
-      if (!member(m).joined)
-        missing += (missing.empty() ? "" : ", ") + names[size_t(m)];
-    return missing.empty() || failed;
-  };
-  ++sleepers;
-  bool reached = changed.wait_until(guard, deadline, complete);
-  --sleepers;
-  guard.unlock();
-  if (!reached)
-    return fail({StatusCode::PeerFailed, "group '" + name + "': at its limit of time still without " + missing});
-  // All were there, though one may have failed since: the first operation says so.
-  return missing.empty() ? Status() : failure();
-}
-
 void MemberTable::settle() const {
   for (int m = 0; m < size(); ++m)
     while (members[size_t(m)].visiting)

@@ -48,9 +48,6 @@ public:
   template <typename Reached>
   Status await(int first, int last, std::vector<int> &missing, Reached reached);
 
-  /// Waits until all members have joined; names the missing ones past the deadline.
-  Status awaitJoined(Deadline deadline);
-
   /// After a failure: waits until nobody is inside another member's memory.
   void settle() const;
 

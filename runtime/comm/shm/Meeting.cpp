@@ -210,6 +210,8 @@ Status welcome(Store &store, const std::string &key, const Group &group, Deadlin
       return failed(group, "cannot make a socket in a folder for temporary files");
     if (Status status = store.set(key, hostIdentity() + "\n" + door.path()); !status.ok())
       return status.withContext("group '" + group.name + "'");
+    if (Status status = exchange(store, key + "/", group, "here", deadline).status(); !status.ok())
+      return status;
     if (Status status = host.letIn(door.socket.get(), deadline); !status.ok())
       return status;
   }
@@ -229,6 +231,8 @@ Status visit(Store &store, const std::string &key, const Group &group, Deadline 
   if (end == std::string::npos || place->substr(0, end) != hostIdentity())
     return {StatusCode::InvalidInput, "group '" + group.name + "': expects all members on one host to share memory, " +
                                           "got " + place->substr(0, place->find(' ')) + " for " + group.members[0]};
+  if (Status status = store.set(key + "/" + std::to_string(group.rank), "here"); !status.ok())
+    return status.withContext("group '" + group.name + "'");
   FileDescriptor host(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   sockaddr_un address = Door::addressOf(place->substr(end + 1));
   if (connect(host.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) != 0 || !isOurs(host.get()))

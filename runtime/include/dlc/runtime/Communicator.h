@@ -4,6 +4,7 @@
 #include "dlc/runtime/Status.h"
 #include "dlc/runtime/Store.h"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -59,6 +60,19 @@ public:
 };
 using WorkPtr = std::unique_ptr<Work>;
 
+/// One of the last operations of a communicator, for reports.
+struct OperationRecord {
+  uint64_t number = 0; ///< in the order of starts on this communicator, from 0
+  std::string name;    ///< "all_reduce #7 of executable 3, step 12"
+  std::string label;   ///< of its Op
+  CollectiveId id;
+  int64_t count = 0; ///< of elements, of all members together in all_reduce, else of one part
+  DType type = DType::F32;
+  /// When it was asked for, was begun and ended; nothing of that where it has not happened yet.
+  std::optional<std::chrono::steady_clock::time_point> enqueued, started, done;
+  bool failed = false;
+};
+
 /// One member's end of one channel of a group. All members start the same collectives in the same order, from one
 /// thread at a time; they run asynchronously in that order.
 ///
@@ -97,6 +111,9 @@ public:
   /// From any thread, at any time: every wait of this member returns `why` within 1 s, and the others' fail as soon as
   /// the engine lets them know.
   virtual void abort(Status why) noexcept = 0;
+
+  /// The last 64 operations, oldest first. From any thread.
+  virtual std::vector<OperationRecord> history() const = 0;
 };
 
 /// Who takes part; the same on all members but for `rank`.

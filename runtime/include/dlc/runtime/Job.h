@@ -100,6 +100,10 @@ public:
   StatusOr<uint32_t> checkProgram(const Executable &executable);
   /// Something failed between members: the reason that all ranks give. An `own` failure is this rank's fault.
   Status failed(const Status &why, bool own = false);
+  /// The same where a member of this process cannot go on: "<member> <what>: <why>". Returns its own reason.
+  Status tellOthers(int local, const std::string &what, const Status &why);
+  /// A member of this process cannot run a program that the others wait for.
+  void refuse(int local, const Executable &executable, const Status &why);
   /// What reports know of a member of this process.
   Progress &progress(int local) { return *progress_[size_t(local)]; }
   /// What reports call the collectives of a program, by index.
@@ -113,13 +117,16 @@ private:
   /// Keeps the first failure and ends what runs.
   Status settle(const Status &why);
   std::string describe(uint32_t program, uint32_t index) const;
+  StatusOr<Communicator *> open(int local, const std::string &name, const std::vector<int> &group, int channel,
+                                bool fixedOrder);
   Status openSessions();
   int threadsOfMember() const;
 
   Contract contract_;
   JobOptions options_;
   std::unique_ptr<Store> store_;
-  std::vector<std::string> names_, ranks_; ///< of all members, of all processes
+  std::vector<std::string> names_, ranks_;        ///< of all members, of all processes
+  std::vector<std::vector<std::string>> devices_; ///< of all processes, their members'
   int membersOfHost_ = 1;
   std::unique_ptr<CommunicatorTable> communicators_;
   std::unique_ptr<ProgramCheck> check_;
@@ -129,8 +136,9 @@ private:
   mutable std::mutex lock_;
   std::map<uint32_t, std::vector<std::string>> collectives_; ///< what messages call them
   Status failure_;
+  std::mutex settling_; ///< the first failure is reported before anybody hears of it
   bool left_ = false;
-  std::unique_ptr<Monitor> monitor_; ///< of several processes
+  std::unique_ptr<Monitor> monitor_; ///< of several members
 };
 
 /// Ends the process with this exit code if it still lives then: for programs that end because of a failure and must not

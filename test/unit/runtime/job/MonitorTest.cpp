@@ -119,6 +119,20 @@ TEST_F(JudgeTest, ARankThatRespondsAndDoesNotComeIsSlow) {
               HasSubstr("rank 2 is slow or stuck: for 8.0 s in user code after step 1, limit 10.0 s; rank 0 is"));
 }
 
+TEST_F(JudgeTest, OneOfSeveralMembersIsNamed) {
+  for (RankView &view : ranks) {
+    view.members = {"cpu:0", "cpu:1"};
+    view.beat->members.push_back(view.beat->members[0]);
+  }
+  wait(0, 8.0);
+  Beat::Member &late = ranks[0].beat->members[1];
+  late.channels[0].started = 1;
+  late.milliseconds = 8000;
+  EXPECT_THAT(verdict(), HasSubstr("rank 0, cpu:1 is slow or stuck: for 8.0 s in user code"));
+  EXPECT_THAT(verdict(), HasSubstr("; rank 0, cpu:0 is in step 2, waiting"));
+  EXPECT_THAT(remark(), HasSubstr("; not there yet: rank 0, cpu:1; limit"));
+}
+
 TEST_F(JudgeTest, WhereAllHaveStartedItIsTheNetwork) {
   for (size_t rank : {0, 1, 2, 3})
     wait(rank, 8.0);
