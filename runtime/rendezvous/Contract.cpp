@@ -117,7 +117,7 @@ void readKubernetes(Variables &variables, Contract &contract) {
 
 /// One way to be told: any of `signs` means that it may be this one.
 struct Form {
-  const char *origin;
+  const char *origin, *rank; ///< who tells, and by which variable which rank this is
   std::vector<std::string_view> signs;
   void (*read)(Variables &, Contract &);
 };
@@ -169,12 +169,15 @@ Environment currentEnvironment() {
 
 StatusOr<Contract> detectContract(const Environment &environment) {
   const std::array<Form, 4> forms = {{
-      {"the environment", {"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK"}, readPlain},
-      {"Open MPI", {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"}, readOpenMpi},
+      {"the environment", "RANK", {"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK"}, readPlain},
+      {"Open MPI",
+       "OMPI_COMM_WORLD_RANK",
+       {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+       readOpenMpi},
       // A batch script has SLURM_PROCID=0 too, and is one process.
-      {"Slurm", {"SLURM_STEP_NUM_TASKS"}, readSlurm},
+      {"Slurm", "SLURM_PROCID", {"SLURM_STEP_NUM_TASKS"}, readSlurm},
       // Without the others, the pods of an indexed job work each alone.
-      {"Kubernetes", {"JOB_COMPLETION_INDEX"}, readKubernetes},
+      {"Kubernetes", "JOB_COMPLETION_INDEX", {"JOB_COMPLETION_INDEX"}, readKubernetes},
   }};
   Variables variables(environment);
   Contract options;
@@ -185,6 +188,7 @@ StatusOr<Contract> detectContract(const Environment &environment) {
       continue;
     Contract contract = options;
     contract.origin = form.origin;
+    contract.rankVariable = form.rank;
     form.read(variables, contract);
     std::vector<std::string> missing = variables.takeMissing();
     if (!variables.problem().ok())
@@ -196,7 +200,7 @@ StatusOr<Contract> detectContract(const Environment &environment) {
       continue;
     }
     if (contract.rank >= contract.worldSize)
-      return Status(StatusCode::InvalidInput, "rank " + std::to_string(contract.rank) +
+      return Status(StatusCode::InvalidInput, "rank " + std::to_string(contract.rank) + " from " + form.rank +
                                                   " is out of range: " + contract.origin + " says that there are " +
                                                   std::to_string(contract.worldSize) + ", from 0");
     return contract;

@@ -57,9 +57,15 @@ StatusOr<std::unique_ptr<Store>> openStore(const Contract &contract) {
   return openTcp(contract);
 }
 
+/// Where it is not RANK that was set by hand: " from SLURM_PROCID". Two ranks that are one are looked for there.
+std::string numberedBy(const Contract &contract) {
+  return contract.rankVariable.empty() || contract.rankVariable == "RANK" ? std::string()
+                                                                          : " from " + contract.rankVariable;
+}
+
 Status meet(Store &store, const Contract &contract, Deadline deadline) {
   Meeting meeting(store, contract, "start", deadline);
-  std::string who = whoIs(contract);
+  std::string who = whoIs(contract) + numberedBy(contract);
   if (Status status = meeting.agreeOnWorldSize(who); !status.ok())
     return status;
   if (Status status = meeting.arrive(who); !status.ok())

@@ -17,6 +17,7 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 /// What a process knows of its job before it has met anyone.
 struct Contract {
   std::string origin = "one process"; ///< who told: "the environment", "Open MPI", "Slurm", "Kubernetes"
+  std::string rankVariable;           ///< that the rank is from: "SLURM_PROCID"; empty: none
   int rank = 0, worldSize = 1;        ///< processes
   int localRank = 0;                  ///< among the processes of this host
   int localWorldSize = 0;             ///< 0: not told

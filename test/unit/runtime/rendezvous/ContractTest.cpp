@@ -121,7 +121,7 @@ TEST(Contract, WrongValues) {
   EXPECT_THAT(failure(with(plain, {{"MASTER_PORT", "65536"}})), HasSubstr("from 1 to 65535, got '65536'"));
   EXPECT_THAT(failure(with(plain, {{"MASTER_PORT", "29500 "}})), HasSubstr("got '29500 '"));
   EXPECT_EQ(failure(with(plain, {{"RANK", "4"}})),
-            "rank 4 is out of range: the environment says that there are 4, from 0");
+            "rank 4 from RANK is out of range: the environment says that there are 4, from 0");
   for (const char *limit : {"0", "-1", "nan", "1e9", "5s"})
     EXPECT_THAT(failure({{"DLC_TIMEOUT", limit}}), HasSubstr("DLC_TIMEOUT expects seconds")) << limit;
   EXPECT_THAT(failure({{"DLC_STORE", "mine"}}), HasSubstr("DLC_STORE expects external, got 'mine'"));
@@ -158,6 +158,7 @@ TEST(Contract, TheFirstCompleteOneWins) {
 TEST(Contract, OfSlurm) {
   Contract contract = detected(slurm);
   EXPECT_EQ(contract.origin, "Slurm");
+  EXPECT_EQ(contract.rankVariable, "SLURM_PROCID");
   EXPECT_EQ(contract.rank, 5);
   EXPECT_EQ(contract.worldSize, 8);
   EXPECT_EQ(contract.localRank, 1);
