@@ -3,6 +3,9 @@
 #include "dlc/frontend/Ops.h"
 #include "grad/LeafGradients.h"
 #include "ops/Control.h"
+#include "record/Job.h"
+
+#include <bit>
 
 namespace dlc::detail {
 
@@ -14,6 +17,8 @@ namespace {
 /// Micro-batches of equal size, and the rows that are left.
 struct Cut {
   int64_t rows, size, whole, rest;
+  /// Of the loops around a micro-batch, the outer one first.
+  ops::Ints trips;
 
   Cut(int64_t n, const Tensor &x, const Tensor &y, Where where) {
     if (n < 1 || x.dim() == 0 || y.dim() == 0 || x.size(0) != y.size(0) || x.size(0) == 0)
@@ -22,26 +27,50 @@ struct Cut {
                        std::to_string(n) + " of " + x.shape().str() + " and " + y.shape().str(),
                    where);
     rows = x.size(0);
+    const record::Job *job = record::job();
+    bool isOrdered = job && job->leaves;
+    if (isOrdered)
+      n = inLeaves(n, *job, where);
     size = (rows + n - 1) / n;
     whole = rows / size;
     rest = rows % size;
+    trips = {whole};
+    if (isOrdered && whole > 1)
+      trips.assign(size_t(std::countr_zero(uint64_t(whole))), 2);
+  }
+
+private:
+  /// Sums over members do not depend on their number where each part is whole leaves of all of them; loops of two steps
+  /// then add parts as the leaves' tree does.
+  int64_t inLeaves(int64_t n, const record::Job &job, Where where) const {
+    if (job.leaves % (n * job.members))
+      record::fail(ErrorKind::Value,
+                   "accumulate: expected a number of micro-batches that, times " + std::to_string(job.members) +
+                       " members, divides the " + std::to_string(job.leaves) + " parts of invariant, got " +
+                       std::to_string(n),
+                   where);
+    return rows % job.leaves ? 1 : n;
   }
 };
 
-ValueRef rowsOf(const ValueRef &value, int64_t from, int64_t to, Where where) {
-  const ops::Ints &shape = value->type->shape;
-  if (from == 0 && to == shape[0])
-    return value;
-  ops::Ints starts(shape.size(), 0), limits = shape, strides(shape.size(), 1);
-  starts[0] = from;
-  limits[0] = to;
-  return ops::slice(value, starts, limits, strides, where);
+/// All but the rest, by step of each loop.
+ValueRef inParts(const ValueRef &value, const Cut &cut, Where where) {
+  if (cut.whole == 1 && cut.rest == 0) {
+    ops::Ints shape{1};
+    shape.insert(shape.end(), value->type->shape.begin(), value->type->shape.end());
+    return ops::reshape(value, shape, where);
+  }
+  ValueRef parts = ops::microBatches(value, 0, cut.whole, cut.size, where);
+  ops::Ints shape = cut.trips;
+  shape.insert(shape.end(), parts->type->shape.begin() + 1, parts->type->shape.end());
+  return ops::reshape(parts, shape, where);
 }
 
-ValueRef inParts(const ValueRef &value, const Cut &cut, Where where) {
-  ops::Ints shape{cut.whole, cut.size};
-  shape.insert(shape.end(), value->type->shape.begin() + 1, value->type->shape.end());
-  return ops::reshape(rowsOf(value, 0, cut.whole * cut.size, where), shape, where);
+ValueRef restOf(const ValueRef &value, const Cut &cut, Where where) {
+  ValueRef part = ops::microBatches(value, cut.rows - cut.rest, 1, cut.rest, where);
+  ops::Ints shape = value->type->shape;
+  shape[0] = cut.rest;
+  return ops::reshape(part, shape, where);
 }
 
 /// The loss of some rows as its share of the batch's mean.
@@ -53,6 +82,53 @@ ValueRef weighted(const MicroBatchLoss &loss, const ValueRef &x, const ValueRef 
   return ops::binary("mul", scalar, ops::number(weight, scalar->type->dtype, where), where);
 }
 
+/// Records the loss and gradients of micro-batches.
+class Accumulation {
+public:
+  using Values = std::vector<ValueRef>;
+
+  Accumulation(const MicroBatchLoss &loss, Where where) : loss(loss), where(where) {}
+
+  /// The loss, then the gradients of `owners`.
+  Values ofRows(const ValueRef &x, const ValueRef &y, double weight) {
+    record::EnableGradScope on(true);
+    ValueRef share = weighted(loss, x, y, weight, where);
+    LeafGradients found = record::gradientsOfLeaves("accumulate", share, {}, where);
+    owners = found.owners;
+    Values values{share};
+    values.insert(values.end(), found.gradients.begin(), found.gradients.end());
+    return values;
+  }
+
+  /// Their sums over parts, cut along as many leading dims as there are loops.
+  Values ofParts(std::span<const int64_t> trips, const ValueRef &xs, const ValueRef &ys, double weight) {
+    if (trips.empty())
+      return ofRows(xs, ys, weight);
+    auto step = [&](record::Body &body, const ops::ScanValues &now) {
+      Values values = ofParts(trips.subspan(1), now.stacked[0], now.stacked[1], weight);
+      record::EnableGradScope off(false);
+      ops::ScanValues next;
+      for (const ValueRef &value : values) {
+        ValueRef sum = body.addArgument(value->type, value->place, false);
+        next.sums.push_back({sum, ops::binary("add", sum, value, where)});
+      }
+      return next;
+    };
+    return ops::scan("accumulate", {{}, {xs, ys}, {}}, {.steps = trips[0], .gradients = false}, step, where).carried;
+  }
+
+  void addToLeaves(const Values &values) const {
+    record::EnableGradScope off(false);
+    for (size_t i = 0; i < owners.size(); ++i)
+      record::addToLeaf(*owners[i], values[i + 1], where);
+  }
+
+private:
+  const MicroBatchLoss &loss;
+  Where where;
+  std::vector<record::Ref<record::Storage>> owners;
+};
+
 } // namespace
 
 Tensor accumulate(int64_t n, const MicroBatchLoss &loss, const Tensor &x, const Tensor &y, Where where) {
@@ -61,39 +137,18 @@ Tensor accumulate(int64_t n, const MicroBatchLoss &loss, const Tensor &x, const 
     record::fail(ErrorKind::Gradient, "accumulate: expected a batch without gradients of its own", where);
   record::Body::prepare(where);
   ValueRef xs = record::valueOf(x, where), ys = record::valueOf(y, where);
-  std::vector<record::Ref<record::Storage>> owners;
-  auto step = [&](record::Body &body, const ops::ScanValues &now) {
-    ValueRef share = weighted(loss, now.stacked[0], now.stacked[1], double(cut.size) / double(cut.rows), where);
-    LeafGradients found = record::gradientsOfLeaves("accumulate", share, {}, where);
-    record::EnableGradScope off(false);
-    owners = found.owners;
-    ops::ScanValues next;
-    auto add = [&](const ValueRef &value) {
-      ValueRef sum = body.addArgument(value->type, value->place, false);
-      next.sums.push_back({sum, ops::binary("add", sum, value, where)});
-    };
-    add(share);
-    for (const ValueRef &gradient : found.gradients)
-      add(gradient);
-    return next;
-  };
-  record::EnableGradScope on(true);
-  ops::ScanValues sums = ops::scan("accumulate", {{}, {inParts(xs, cut, where), inParts(ys, cut, where)}, {}},
-                                   {.steps = cut.whole, .gradients = false}, step, where);
-  ValueRef total = sums.carried[0];
+  auto weightOf = [&](int64_t rows) { return double(rows) / double(cut.rows); };
+  Accumulation parts(loss, where), rest(loss, where);
+  std::vector<ValueRef> sums =
+      parts.ofParts(cut.trips, inParts(xs, cut, where), inParts(ys, cut, where), weightOf(cut.size));
+  ValueRef total = sums[0];
   if (cut.rest) {
-    int64_t from = cut.rows - cut.rest;
-    ValueRef share = weighted(loss, rowsOf(xs, from, cut.rows, where), rowsOf(ys, from, cut.rows, where),
-                              double(cut.rest) / double(cut.rows), where);
-    LeafGradients found = record::gradientsOfLeaves("accumulate", share, {}, where);
+    std::vector<ValueRef> last = rest.ofRows(restOf(xs, cut, where), restOf(ys, cut, where), weightOf(cut.rest));
+    rest.addToLeaves(last);
     record::EnableGradScope off(false);
-    for (size_t i = 0; i < found.owners.size(); ++i)
-      record::addToLeaf(*found.owners[i], found.gradients[i], where);
-    total = ops::binary("add", total, share, where);
+    total = ops::binary("add", total, last[0], where);
   }
-  record::EnableGradScope off(false);
-  for (size_t i = 0; i < owners.size(); ++i)
-    record::addToLeaf(*owners[i], sums.carried[i + 1], where);
+  parts.addToLeaves(sums);
   return ops::wrap(total);
 }
 

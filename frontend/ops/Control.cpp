@@ -71,7 +71,7 @@ struct ScanRecorder {
     next = step(body, {inputs, slices});
     body.end();
     for (const ScanSum &sum : next.sums) {
-      carried.push_back(splat(0, sum.argument->type->dtype, sum.argument->type->shape, line));
+      carried.push_back(splat(-0.0, sum.argument->type->dtype, sum.argument->type->shape, line));
       inputs.push_back(sum.argument);
       next.carried.push_back(sum.next);
     }

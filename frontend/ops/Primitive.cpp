@@ -100,6 +100,13 @@ ValueRef reshape(const ValueRef &x, const Ints &shape, const Line &line) {
   return record::record(op("reshape"), none(), {&x, 1}, line, type(x->type->dtype, shape));
 }
 
+ValueRef microBatches(const ValueRef &x, int64_t first, int64_t parts, int64_t size, const Line &line) {
+  Ints shape{parts, size};
+  shape.insert(shape.end(), x->type->shape.begin() + 1, x->type->shape.end());
+  return record::record(op("micro_batches"), Attributes().integer("first", first).intern(), {&x, 1}, line,
+                        type(x->type->dtype, shape));
+}
+
 ValueRef permute(const ValueRef &x, const Ints &order, const Line &line) {
   if (std::is_sorted(order.begin(), order.end()))
     return x;

@@ -33,6 +33,8 @@ ValueRef splat(double value, DType dtype, const Ints &shape, const Line &line);
 ValueRef iota(DType dtype, const Ints &shape, int64_t axis, const Line &line);
 
 ValueRef reshape(const ValueRef &x, const Ints &shape, const Line &line);
+/// `parts` of `size` rows each, from row `first` on; which rows go together is open where members share them.
+ValueRef microBatches(const ValueRef &x, int64_t first, int64_t parts, int64_t size, const Line &line);
 ValueRef permute(const ValueRef &x, const Ints &order, const Line &line);
 /// dims[i] is the result's dimension of dimension i of x.
 ValueRef broadcast(const ValueRef &x, const Ints &shape, const Ints &dims, const Line &line);

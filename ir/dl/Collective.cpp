@@ -146,6 +146,10 @@ int64_t MeshOp::leavesOfMember(ArrayRef<StringAttr> axes) {
   return product;
 }
 
+int64_t MeshOp::leavesOfMember(DimShardingAttr sharding) {
+  return sharding.getLeaves() ? sharding.getLeaves() / size(sharding.getAxes()) : leavesOfMember(sharding.getAxes());
+}
+
 bool MeshOp::isOrdered(ArrayRef<StringAttr> axes) {
   return llvm::any_of(llvm::zip(getAxisNames(), getAxisLeaves()), [&](auto axis) {
     auto [name, leaves] = axis;
@@ -185,7 +189,7 @@ SmallVector<int64_t> MeshOp::group(int64_t member, ArrayRef<StringAttr> axes) {
 int64_t MeshOp::leafExtent(DimShardingAttr sharding, int64_t extent) {
   if (!isOrdered(sharding.getAxes()) || !sharding.getBorders().empty())
     return 0;
-  int64_t leaves = size(sharding.getAxes()) * leavesOfMember(sharding.getAxes());
+  int64_t leaves = size(sharding.getAxes()) * leavesOfMember(sharding);
   return sharding.getLeaf() ? sharding.getLeaf() : int64_t(llvm::divideCeil(uint64_t(extent), uint64_t(leaves)));
 }
 
@@ -193,7 +197,7 @@ SmallVector<int64_t> MeshOp::borders(DimShardingAttr sharding, int64_t extent) {
   if (!sharding.getBorders().empty())
     return SmallVector<int64_t>(sharding.getBorders());
   int64_t parts = size(sharding.getAxes());
-  int64_t block = isOrdered(sharding.getAxes()) ? leavesOfMember(sharding.getAxes()) * leafExtent(sharding, extent)
+  int64_t block = isOrdered(sharding.getAxes()) ? leavesOfMember(sharding) * leafExtent(sharding, extent)
                                                 : int64_t(llvm::divideCeil(uint64_t(extent), uint64_t(parts)));
   SmallVector<int64_t> borders;
   for (int64_t i = 0; i <= parts; ++i)

@@ -39,6 +39,17 @@ ArrayRef<int64_t> ScanOp::getBufferOffsets() { return getSecondBuffers().value_o
 
 void ScanOp::setBufferOffsets(ArrayRef<int64_t> offsets) { setSecondBuffers(offsets); }
 
+void ScanOp::addWhole(Value value) {
+  getWholeMutable().append(value);
+  getBody().addArgument(value.getType(), value.getLoc());
+}
+
+void CondOp::addWhole(Value value) {
+  getCapturedMutable().append(value);
+  for (Region *region : getRegions())
+    region->addArgument(value.getType(), value.getLoc());
+}
+
 // Whether a derivative flows from what the block yields to the argument.
 static bool influencesYield(BlockArgument argument) {
   SmallVector<Value> open{argument};

@@ -33,8 +33,8 @@ LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   for (DimShardingAttr dim : dims) {
     if (failed(each(dim.getAxes())))
       return failure();
-    if (dim.getLeaf() < 0)
-      return emitError() << "expects leaves of one or more indices, got " << dim.getLeaf();
+    if (dim.getLeaf() < 0 || dim.getLeaves() < 0)
+      return emitError() << "expects leaves of one or more indices, got " << std::min(dim.getLeaf(), dim.getLeaves());
     ArrayRef<int64_t> borders = dim.getBorders();
     if (!borders.empty() && (borders.front() != 0 || !llvm::is_sorted(borders) || dim.getAxes().empty()))
       return emitError() << "expects borders of a split dim that begin with 0 and ascend, got " << borders;
@@ -52,11 +52,15 @@ static ParseResult parseAxis(AsmParser &parser, SmallVectorImpl<StringAttr> &axe
   return success();
 }
 
-// `_`, `data * model`, `data(0, 3, 4)` or `data by 32`
+static ParseResult parseLeaves(AsmParser &parser, int64_t &leaves) {
+  return succeeded(parser.parseOptionalKeyword("of")) ? parser.parseInteger(leaves) : ParseResult(success());
+}
+
+// `_`, `data * model`, `data(0, 3, 4)`, `data by 32` or `data by 32 of 4`
 static ParseResult parseDim(AsmParser &parser, SmallVectorImpl<DimShardingAttr> &dims) {
   SmallVector<StringAttr> axes;
   SmallVector<int64_t> borders;
-  int64_t leaf = 0;
+  int64_t leaf = 0, leaves = 0;
   if (failed(parser.parseOptionalKeyword("_"))) {
     do
       if (parseAxis(parser, axes))
@@ -65,24 +69,26 @@ static ParseResult parseDim(AsmParser &parser, SmallVectorImpl<DimShardingAttr> 
     if (parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalParen,
                                        [&] { return parser.parseInteger(borders.emplace_back()); }))
       return failure();
-    if (succeeded(parser.parseOptionalKeyword("by")) && parser.parseInteger(leaf))
+    if (succeeded(parser.parseOptionalKeyword("by")) && (parser.parseInteger(leaf) || parseLeaves(parser, leaves)))
       return failure();
   }
-  dims.push_back(DimShardingAttr::get(parser.getContext(), axes, borders, leaf));
+  dims.push_back(DimShardingAttr::get(parser.getContext(), axes, borders, leaf, leaves));
   return success();
 }
 
 static FailureOr<PartialAttr> parsePartial(AsmParser &parser) {
   StringRef kind;
   SmallVector<StringAttr> axes;
+  int64_t leaves = 0;
   SMLoc where = parser.getCurrentLocation();
   if (parser.parseKeyword("partial") || parser.parseEqual() || parser.parseKeyword(&kind) ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] { return parseAxis(parser, axes); }))
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] { return parseAxis(parser, axes); }) ||
+      parseLeaves(parser, leaves))
     return failure();
   std::optional<ReduceKind> parsed = symbolizeReduceKind(kind);
   if (!parsed)
     return parser.emitError(where, "expects sum, max or min, got ") << kind;
-  return PartialAttr::get(parser.getContext(), *parsed, axes);
+  return PartialAttr::get(parser.getContext(), *parsed, axes, leaves);
 }
 
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
@@ -120,12 +126,16 @@ void ShardingAttr::print(AsmPrinter &printer) const {
     }
     if (dim.getLeaf())
       printer << " by " << dim.getLeaf();
+    if (dim.getLeaves())
+      printer << " of " << dim.getLeaves();
   });
   printer << "]";
   if (getPartial()) {
     printer << ", partial = " << stringifyReduceKind(getPartial().getKind()) << "(";
     printAxes(printer, getPartial().getAxes(), ", ");
     printer << ")";
+    if (getPartial().getLeaves())
+      printer << " of " << getPartial().getLeaves();
   }
   printer << ">";
 }

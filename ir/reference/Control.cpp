@@ -51,4 +51,12 @@ static LogicalResult evaluateCond(CondOp op, ReferenceOperands operands, Referen
 void dlc::dl::registerReferenceControl(ReferenceRegistry &registry) {
   registry.addWithContext<ScanOp>(evaluateScan);
   registry.addWithContext<CondOp>(evaluateCond);
+  registry.add<MicroBatchesOp>([](MicroBatchesOp op, ReferenceOperands x, ReferenceResults y) {
+    // [blocks, parts, rows, row's elements] to [parts, blocks, rows, row's elements].
+    int64_t blocks = std::max<int64_t>(op.getBlocks(), 1), parts = y[0].shape()[0], run = y[0].size() / blocks / parts;
+    int64_t first = int64_t(op.getFirst()) * run / (y[0].shape()[1] / blocks);
+    for (int64_t block = 0; block < blocks; ++block)
+      for (int64_t part = 0; part < parts; ++part)
+        copyElements(x[0], first + (block * parts + part) * run, y[0], (part * blocks + block) * run, run);
+  });
 }

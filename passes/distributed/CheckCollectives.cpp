@@ -74,8 +74,8 @@ private:
     else if (isa<dl::WaitOp>(op))
       for (auto [from, to] : llvm::zip(op->getOperands(), op->getResults()))
         differs[to] = differs.lookup(from);
-    else if (op->getNumRegions())
-      return visitRegions(op);
+    else if (auto control = dyn_cast<dl::ControlOpInterface>(op))
+      return visitControl(control);
     else
       for (Value result : op->getResults())
         differs[result] = ofAll(op->getOperands());
@@ -153,21 +153,50 @@ private:
     return success();
   }
 
-  /// What a region gives may depend on all it reads; members take the same way around a collective in it only if they
-  /// agree on all the op reads.
-  LogicalResult visitRegions(Operation *op) {
-    Axes axes = ofAll(op->getOperands());
-    op->walk([&](Operation *inner) { axes.insert_range(ofAll(inner->getOperands())); });
+  /// Members take the same way around a collective only if they agree on what chooses it; the number of steps of a loop
+  /// is the same for all.
+  LogicalResult visitControl(dl::ControlOpInterface op) {
+    unsigned arguments = op->getRegion(0).getNumArguments();
+    Axes way = ofAll(op->getOperands().drop_back(arguments));
     WalkResult walked = op->walk([&](dl::CollectiveOpInterface collective) {
-      if (axes.empty())
+      if (way.empty())
         return WalkResult::advance();
       collective->emitOpError("expects members to take the same way to it, but that may differ along ")
-          << axes.front().getValue();
+          << way.front().getValue();
       return WalkResult::interrupt();
     });
-    for (Value result : op->getResults())
+    if (walked.wasInterrupted() || failed(visitSteps(op)))
+      return failure();
+    for (OpResult result : op->getResults()) {
+      Axes axes = way;
+      for (Region &region : op->getRegions())
+        axes.insert_range(differs.lookup(region.front().getTerminator()->getOperand(result.getResultNumber())));
+      if (result.getResultNumber() < op.getNumCarried())
+        axes.insert_range(differs.lookup(op->getRegion(0).getArgument(result.getResultNumber())));
       differs[result] = axes;
-    return failure(walked.wasInterrupted());
+    }
+    return success();
+  }
+
+  /// Until steps carry on no more than was known.
+  LogicalResult visitSteps(dl::ControlOpInterface op) {
+    for (Region &region : op->getRegions())
+      for (BlockArgument argument : region.getArguments())
+        differs[argument] = differs.lookup(op.getOperandOf(argument.getArgNumber()).get());
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Region &region : op->getRegions()) {
+        if (failed(visit(region.front())))
+          return failure();
+        for (unsigned i = 0; i < op.getNumCarried(); ++i) {
+          Axes &carried = differs[region.getArgument(i)];
+          size_t before = carried.size();
+          carried.insert_range(differs.lookup(region.front().getTerminator()->getOperand(i)));
+          changed |= carried.size() != before;
+        }
+      }
+    }
+    return success();
   }
 
   func::FuncOp function;

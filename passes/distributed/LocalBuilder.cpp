@@ -5,6 +5,7 @@
 #include "dlc/ir/Index.h"
 #include "dlc/ir/Program.h"
 #include "dlc/ir/Shape.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace dlc;
@@ -133,9 +134,11 @@ Value LocalBuilder::reshard(Value value, RankedTensorType global, dl::ShardingAt
   if (!partial || partial == from.getPartial() || partial.getKind() != dl::ReduceKind::Sum)
     return value;
   dl::TensorBuilder t(here, value.getLoc());
+  if (matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()))
+    return value;
   Type boolean = typeOf(value).clone(here.getI1Type());
   Value first = dl::BroadcastOp::create(here, value.getLoc(), boolean, isFirst(partial.getAxes()), ArrayRef<int64_t>{});
-  return t.select(first, value, t.splat(0, value));
+  return t.select(first, value, t.splat(typeOf(value).getElementType().isFloat() ? -0.0 : 0.0, value));
 }
 
 static ArrayAttr namesOf(ArrayRef<StringAttr> axes) {

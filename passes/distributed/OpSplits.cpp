@@ -11,9 +11,9 @@ dl::DimShardingAttr dlc::passes::canonical(dl::DimShardingAttr split, int64_t ex
   if (split.getAxes().empty() || !mesh.isSplit(split.getAxes()))
     return dl::DimShardingAttr::get(context, {}, {});
   auto even = dl::DimShardingAttr::get(context, split.getAxes(), {});
-  auto blocks = split.getLeaf() == mesh.leafExtent(even, extent)
+  auto blocks = split.getLeaf() == mesh.leafExtent(even, extent) && !split.getLeaves()
                     ? even
-                    : dl::DimShardingAttr::get(context, split.getAxes(), {}, split.getLeaf());
+                    : dl::DimShardingAttr::get(context, split.getAxes(), {}, split.getLeaf(), split.getLeaves());
   if (split.getBorders().empty() || mesh.borders(blocks, extent) == split.getBorders())
     return blocks;
   return dl::DimShardingAttr::get(context, split.getAxes(), split.getBorders());
@@ -72,7 +72,7 @@ bool OpSplits::adoptDim(const dl::DimFactors &factors, dl::DimShardingAttr split
   if (factors.empty() || splits[factors.front()])
     return false;
   const dl::ShardingFactor &factor = rule.factors[factors.front()];
-  if (factor.kind == Kind::Whole || (factor.kind == Kind::Reduce && !reduces))
+  if (factor.kind == Kind::Whole || (!reduces && (factor.kind == Kind::Reduce || factor.parts > 1)))
     return false;
   for (dl::DimShardingAttr other : splits)
     if (other &&
@@ -87,40 +87,55 @@ bool OpSplits::adoptDim(const dl::DimFactors &factors, dl::DimShardingAttr split
       return false;
     border /= minor;
   }
-  splits[factors.front()] = canonical(
-      dl::DimShardingAttr::get(op->getContext(), split.getAxes(), borders, leaf / minor), factor.extent, mesh);
+  splits[factors.front()] =
+      canonical(dl::DimShardingAttr::get(op->getContext(), split.getAxes(), borders, leaf / minor, split.getLeaves()),
+                factor.extent, mesh);
   return true;
 }
 
-dl::ShardingAttr OpSplits::shardingOf(const Dims &dims, Type type) const {
+/// Of a result that has one of some parts of every leaf's rows, or of every member's.
+dl::DimShardingAttr OpSplits::partOf(dl::DimShardingAttr split, const dl::ShardingFactor &factor) const {
+  if (!mesh.isOrdered(split.getAxes()))
+    return dl::DimShardingAttr::get(op->getContext(), split.getAxes(), {});
+  int64_t leaves = mesh.leavesOfMember(split) * mesh.size(split.getAxes()) / factor.parts;
+  return dl::DimShardingAttr::get(op->getContext(), split.getAxes(), {}, mesh.leafExtent(split, factor.extent), leaves);
+}
+
+dl::ShardingAttr OpSplits::shardingOf(const Dims &dims, Type type, bool made) const {
   dl::ShardingAttr sharding = shardingOr({}, type);
   for (auto [dim, factors] : llvm::enumerate(dims)) {
     if (factors.empty() || !splits[factors.front()])
       continue;
     dl::DimShardingAttr split = splits[factors.front()];
+    if (made && rule.factors[factors.front()].parts > 1) {
+      sharding = sharding.withDim(dim, partOf(split, rule.factors[factors.front()]));
+      continue;
+    }
     int64_t extent = rule.factors[factors.front()].extent, minor = minorExtent(factors);
     SmallVector<int64_t> borders = mesh.borders(split, extent);
     for (int64_t &border : borders)
       border *= minor;
-    split =
-        dl::DimShardingAttr::get(op->getContext(), split.getAxes(), borders, mesh.leafExtent(split, extent) * minor);
+    split = dl::DimShardingAttr::get(op->getContext(), split.getAxes(), borders, mesh.leafExtent(split, extent) * minor,
+                                     split.getLeaves());
     sharding = sharding.withDim(dim, canonical(split, cast<RankedTensorType>(type).getDimSize(dim), mesh));
   }
   return sharding;
 }
 
 dl::ShardingAttr OpSplits::operandSharding(unsigned operand) const {
-  return shardingOf(rule.operands[operand], op->getOperand(operand).getType());
+  return shardingOf(rule.operands[operand], op->getOperand(operand).getType(), false);
 }
 
 dl::ShardingAttr OpSplits::resultSharding(unsigned result) const {
-  dl::ShardingAttr sharding = shardingOf(rule.results[result], op->getResult(result).getType());
+  dl::ShardingAttr sharding = shardingOf(rule.results[result], op->getResult(result).getType(), true);
   SmallVector<StringAttr> axes;
+  int64_t leaves = 0;
   dl::ReduceKind kind = dl::ReduceKind::Sum;
   for (auto [factor, split] : llvm::zip_equal(rule.factors, splits))
     if (split && factor.kind == dl::ShardingFactor::Kind::Reduce) {
       llvm::append_range(axes, split.getAxes());
       kind = factor.reduce;
+      leaves = std::max(leaves, split.getLeaves());
     }
-  return axes.empty() ? sharding : sharding.withPartial(dl::PartialAttr::get(op->getContext(), kind, axes));
+  return axes.empty() ? sharding : sharding.withPartial(dl::PartialAttr::get(op->getContext(), kind, axes, leaves));
 }

@@ -32,7 +32,8 @@ private:
   using Dims = llvm::SmallVector<dl::DimFactors>;
   bool adopt(const Dims &dims, mlir::Type type, dl::ShardingAttr sharding, bool reduces);
   bool adoptDim(const dl::DimFactors &factors, dl::DimShardingAttr split, int64_t extent, bool reduces);
-  dl::ShardingAttr shardingOf(const Dims &dims, mlir::Type type) const;
+  dl::ShardingAttr shardingOf(const Dims &dims, mlir::Type type, bool made) const;
+  dl::DimShardingAttr partOf(dl::DimShardingAttr split, const dl::ShardingFactor &factor) const;
   int64_t minorExtent(const dl::DimFactors &factors) const;
 
   mlir::Operation *op;

@@ -25,18 +25,10 @@ struct OverlapCollectivesPass : passes::impl::OverlapCollectivesPassBase<Overlap
   void runOnOperation() override {
     if (!dl::MeshOp::find(getOperation()))
       return;
-    WalkResult walked = getOperation().walk([](dl::GroupOp group) {
-      if (group.getKind() != dl::GroupKind::Collective || isWaitedFor(group))
-        return WalkResult::advance();
-      if (!isa<func::FuncOp>(group->getParentOp())) {
-        group.emitOpError("expects collectives outside of loops and branches");
-        return WalkResult::interrupt();
-      }
-      addWait(group);
-      return WalkResult::advance();
+    getOperation().walk([](dl::GroupOp group) {
+      if (group.getKind() == dl::GroupKind::Collective && !isWaitedFor(group))
+        addWait(group);
     });
-    if (walked.wasInterrupted())
-      signalPassFailure();
   }
 
   static bool isWaitedFor(dl::GroupOp collective) {

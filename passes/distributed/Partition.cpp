@@ -1,8 +1,7 @@
 #include "distributed/LocalBuilder.h"
-#include "distributed/OpSplits.h"
+#include "distributed/RegionShardings.h"
 #include "dlc/passes/Passes.h"
 #include "dlc/passes/Pipelines.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/PassManager.h"
 
 // Before:  func.func @f(%x: tensor<6x4xf32> {dl.sharding = #dl.sharding<[data, _]>}) -> tensor<4xf32> … {
@@ -52,7 +51,7 @@ public:
       return {};
     int64_t leaf = mesh.leafExtent(split, cast<RankedTensorType>(operandGlobals[operand]).getDimSize(dim));
     if (leaf)
-      return {mesh.leavesOfMember(split.getAxes()), leaf};
+      return {mesh.leavesOfMember(split), leaf};
     op->emitRemark() << "'" << op->getName()
                      << "' adds up parts of given sizes; its result depends on the number of members";
     return {};
@@ -63,8 +62,6 @@ public:
   }
 
   Value onFirstMember(Value value, unsigned splitOperand, int64_t dim) override {
-    if (matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()))
-      return value;
     local.setInsertionPoint(op);
     auto type = cast<RankedTensorType>(value.getType());
     auto whole = dl::ShardingAttr::replicated(op->getContext(), type.getRank());
@@ -101,22 +98,20 @@ public:
       : entry(entry), block(entry.getBody().front()), mesh(mesh), local(entry, mesh) {}
 
   void run() {
-    SmallVector<Operation *> ops;
-    for (Operation &op : block) {
-      ops.push_back(&op);
-      if (op.hasAttr(resultShardings)) // rules follow from global types
-        rules.try_emplace(&op, dl::shardingRuleOf(&op));
-    }
+    block.walk([&](Operation *op) {
+      if (op->hasAttr(resultShardings)) // rules follow from global types
+        rules.try_emplace(op, dl::shardingRuleOf(op));
+    });
     for (BlockArgument argument : block.getArguments())
       takeArgument(argument);
-    for (Operation *op : ops)
-      if (auto reshard = dyn_cast<dl::ReshardOp>(op))
-        exchange(reshard);
-      else
-        partition(op);
+    partition(block);
     giveResults(block.getTerminator());
     for (Operation *op : done)
       op->erase();
+    block.walk<WalkOrder::PreOrder>([](Operation *op) {
+      if (auto control = dyn_cast<dl::ControlOpInterface>(op))
+        passIn(control);
+    });
   }
 
 private:
@@ -136,6 +131,48 @@ private:
     shardings[value] = sharding;
     globals[value] = value.getType();
     value.setType(localType(value.getType(), sharding));
+  }
+
+  void partition(Block &inside) {
+    auto ops = llvm::map_to_vector(inside, [](Operation &op) { return &op; });
+    for (Operation *op : ops)
+      if (auto reshard = dyn_cast<dl::ReshardOp>(op))
+        exchange(reshard);
+      else if (auto control = dyn_cast<dl::ControlOpInterface>(op))
+        partition(control);
+      else
+        partition(op);
+  }
+
+  void partition(dl::ControlOpInterface op) {
+    auto given = op->getAttrOfType<ArrayAttr>(resultShardings);
+    op->removeAttr(resultShardings);
+    for (Region &region : op->getRegions()) {
+      for (BlockArgument argument : region.getArguments()) {
+        dl::ShardingAttr held = shardingOf(op.getOperandOf(argument.getArgNumber()).get());
+        remember(argument, argumentSharding(op, argument.getArgNumber(), held));
+      }
+      partition(region.front());
+    }
+    for (OpResult result : op->getResults())
+      remember(result, shardingOr(given ? given[result.getResultNumber()] : Attribute(), result.getType()));
+  }
+
+  /// What was made for the member at the top of the entry, and is read inside.
+  static void passIn(dl::ControlOpInterface op) {
+    llvm::MapVector<Value, SmallVector<OpOperand *>> read;
+    op->walk([&](Operation *inner) {
+      for (OpOperand &operand : inner->getOpOperands())
+        if (inner != op && !op->isAncestor(operand.get().getParentRegion()->getParentOp()))
+          read[operand.get()].push_back(&operand);
+    });
+    for (auto &[value, uses] : read) {
+      op.addWhole(value);
+      for (OpOperand *use : uses)
+        for (Region &region : op->getRegions())
+          if (region.isAncestor(use->getOwner()->getParentRegion()))
+            use->set(region.getArguments().back());
+    }
   }
 
   void takeArgument(BlockArgument argument) {
@@ -251,6 +288,7 @@ struct PartitionPass : passes::impl::PartitionPassBase<PartitionPass> {
     getOperation()->setAttr("dl.local", UnitAttr::get(&getContext()));
     // Masks and positions of equal parts are shared, what they make constant is folded.
     OpPassManager simplify("builtin.module");
+    simplify.addPass(createDecomposePass());
     buildSimplifyPipeline(simplify);
     if (failed(runPipeline(simplify, getOperation())))
       signalPassFailure();

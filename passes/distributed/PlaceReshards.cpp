@@ -1,7 +1,7 @@
-#include "distributed/OpSplits.h"
+#include "distributed/Partials.h"
+#include "distributed/RegionShardings.h"
 #include "dlc/passes/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/MapVector.h"
 
 // Before:  %g = dl.dot_general %x, %d … {dl.result_shardings = [#dl.sharding<[_, _], partial = sum(data)>], …}
 //          %t = dl.transpose %g …
@@ -22,96 +22,6 @@ using namespace dlc::passes;
 
 namespace {
 
-/// Which values stay partial: those that only ops read which commute with the reduction, down to the last of these.
-class Partials {
-public:
-  explicit Partials(Block &block) : block(block) {
-    for (Operation &op : block)
-      for (OpResult result : op.getResults())
-        partials[result] = made(result);
-    do {
-      changed = false;
-      for (Operation &op : block)
-        for (OpResult result : op.getResults())
-          update(result);
-    } while (changed);
-  }
-
-  /// Null where the value is none, or is resolved right behind its op.
-  dl::PartialAttr kept(Value value) const {
-    return resolved.contains(value) ? dl::PartialAttr() : partials.lookup(value);
-  }
-  /// The partial values that are resolved, in program order.
-  const llvm::MapVector<Value, dl::PartialAttr> &all() const { return partials; }
-  bool isResolved(Value value) const { return resolved.contains(value); }
-
-private:
-  void update(OpResult result) {
-    dl::PartialAttr partial = made(result);
-    if (partial != partials.lookup(result)) {
-      partials[result] = partial;
-      changed = true;
-    }
-    if (!partial || resolved.contains(result) ||
-        llvm::all_of(result.getUses(), [&](OpOperand &use) { return keeps(use, partial); }))
-      return;
-    resolved.insert(result);
-    changed = true;
-  }
-
-  /// What the op makes of its operands: its own reduction, or theirs.
-  dl::PartialAttr made(OpResult result) {
-    Operation *op = result.getOwner();
-    if (auto reshard = dyn_cast<dl::ReshardOp>(op))
-      return reshard.getSharding().getPartial();
-    if (auto shardings = op->getAttrOfType<ArrayAttr>(resultShardings))
-      if (auto own = cast<dl::ShardingAttr>(shardings[result.getResultNumber()]).getPartial())
-        return own;
-    return passed(op);
-  }
-
-  dl::PartialAttr passed(Operation *op) {
-    auto shardable = dyn_cast<dl::ShardableOpInterface>(op);
-    if (!shardable || op->getNumOperands() == 0)
-      return {};
-    dl::PartialAttr partial = kept(op->getOperand(0));
-    if (partial && (splitsAlong(op, partial) || !keepsOrder(op, partial)))
-      return {};
-    for (OpOperand &operand : op->getOpOperands())
-      if (!partial || kept(operand.get()) != partial ||
-          !shardable.passesPartial(operand.getOperandNumber(), partial.getKind()))
-        return {};
-    return partial;
-  }
-
-  /// Where sums have an order of their own, only what moves elements commutes with them.
-  static bool keepsOrder(Operation *op, dl::PartialAttr partial) {
-    return isa<dl::IndexMapOpInterface>(op) || !dl::MeshOp::find(op).isOrdered(partial.getAxes());
-  }
-
-  /// An axis is for one thing: what the op takes in parts is no sum along it.
-  static bool splitsAlong(Operation *op, dl::PartialAttr partial) {
-    auto given = op->getAttrOfType<ArrayAttr>(operandShardings);
-    return given && llvm::any_of(given.getAsRange<dl::ShardingAttr>(), [&](dl::ShardingAttr sharding) {
-             return llvm::any_of(sharding.getDims(), [&](dl::DimShardingAttr dim) {
-               return llvm::any_of(dim.getAxes(),
-                                   [&](StringAttr axis) { return llvm::is_contained(partial.getAxes(), axis); });
-             });
-           });
-  }
-
-  bool keeps(OpOperand &use, dl::PartialAttr partial) {
-    if (isa<dl::ReshardOp>(use.getOwner()))
-      return use.get().hasOneUse();
-    return passed(use.getOwner()) == partial;
-  }
-
-  Block &block;
-  llvm::MapVector<Value, dl::PartialAttr> partials;
-  DenseSet<Value> resolved;
-  bool changed = false;
-};
-
 /// Gives every use what it needs, and each value one reshard of a kind.
 class Placement {
 public:
@@ -120,22 +30,40 @@ public:
   void run(func::FuncOp function) {
     for (BlockArgument argument : block.getArguments())
       shardings[argument] = canonicalOf(function.getArgAttr(argument.getArgNumber(), "dl.sharding"), argument);
-    for (Operation &op : llvm::make_early_inc_range(block)) {
+    place(block);
+  }
+
+private:
+  void place(Block &inside) {
+    for (Operation &op : llvm::make_early_inc_range(inside)) {
       SmallVector<dl::ShardingAttr> needed = needs(op);
       for (auto [operand, sharding] : llvm::zip_equal(op.getOpOperands(), needed))
         give(operand, sharding, &op);
-      op.walk([&](Operation *inner) {
-        if (inner != &op)
-          for (OpOperand &operand : inner->getOpOperands())
-            if (operand.get().getParentBlock() == &block)
-              give(operand, shardingOr({}, operand.get().getType()), &op);
-      });
+      if (auto control = dyn_cast<dl::ControlOpInterface>(op))
+        placeInside(control, needed);
       record(op);
       op.removeAttr(operandShardings);
     }
   }
 
-private:
+  void placeInside(dl::ControlOpInterface op, ArrayRef<dl::ShardingAttr> operands) {
+    for (Region &region : op->getRegions()) {
+      for (BlockArgument argument : region.getArguments()) {
+        unsigned number = argument.getArgNumber();
+        shardings[argument] = argumentSharding(op, number, operands[op.getOperandOf(number).getOperandNumber()]);
+      }
+      place(region.front());
+    }
+  }
+
+  /// What a block is to yield: what the op around it gives.
+  dl::ShardingAttr needsYielded(dl::ControlOpInterface around, unsigned number) {
+    auto given = around->getAttrOfType<ArrayAttr>(resultShardings);
+    OpResult result = around->getResult(number);
+    dl::ShardingAttr sharding = shardingOr(given ? given[number] : Attribute(), result.getType());
+    return yieldedSharding(around, number, sharding).withPartial(partials.yielded(result));
+  }
+
   dl::ShardingAttr canonicalOf(Attribute attribute, Value value) {
     dl::MeshOp mesh = dl::MeshOp::find(block.getParentOp());
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -154,9 +82,14 @@ private:
         sharding = shardings.lookup(operand.get()).withPartial({});
         continue;
       }
+      if (op.hasTrait<OpTrait::IsTerminator>()) {
+        if (dl::ControlOpInterface around = controlAround(&op))
+          sharding = needsYielded(around, operand.getOperandNumber());
+        continue;
+      }
       sharding =
           given ? cast<dl::ShardingAttr>(given[operand.getOperandNumber()]) : shardingOr({}, operand.get().getType());
-      sharding = sharding.withPartial(partials.kept(operand.get()));
+      sharding = sharding.withPartial(partials.needed(operand));
     }
     return needed;
   }
@@ -197,9 +130,8 @@ private:
     bool replicated = true;
     for (OpResult result : op.getResults()) {
       dl::ShardingAttr sharding = shardingOr(given ? given[result.getResultNumber()] : Attribute(), result.getType());
-      auto found = partials.all().find(result);
-      if (found != partials.all().end())
-        sharding = sharding.withPartial(found->second);
+      if (dl::PartialAttr partial = partials.of(result))
+        sharding = sharding.withPartial(partial);
       shardings[result] = sharding;
       results.push_back(sharding);
       replicated &= sharding.isReplicated();

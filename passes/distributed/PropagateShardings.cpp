@@ -1,6 +1,7 @@
-#include "distributed/OpSplits.h"
+#include "distributed/RegionShardings.h"
 #include "dlc/passes/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
 
 // Before:  func.func @f(%x: tensor<8x4xf32> {dl.sharding = #dl.sharding<[data, _]>}, %w: tensor<4x2xf32>) … {
 //            %y = dl.dot_general %x, %w … -> tensor<8x2xf32>
@@ -19,7 +20,7 @@ using namespace dlc::passes;
 
 namespace {
 
-/// The shardings of one entry. A dim, once split, stays so: passes over the block end.
+/// The shardings of one entry, the regions of its ops included. A dim, once split, stays so: passes over the block end.
 class Propagation {
 public:
   Propagation(Block &block, dl::MeshOp mesh) : block(block), mesh(mesh) {}
@@ -29,13 +30,10 @@ public:
       shardings[argument] = givenSharding(function.getArgAttr(argument.getArgNumber(), "dl.sharding"), argument);
     do {
       changed = false;
-      for (Operation &op : block)
-        forward(op);
-      for (Operation &op : llvm::reverse(block))
-        backward(op);
+      forward(block);
+      backward(block);
     } while (changed);
-    for (Operation &op : block)
-      annotate(op);
+    block.walk([&](Operation *op) { annotate(*op); });
   }
 
 private:
@@ -52,9 +50,57 @@ private:
     return sharding;
   }
 
-  OpSplits &splitsOf(Operation &op) { return splits.try_emplace(&op, &op, mesh).first->second; }
+  OpSplits &splitsOf(Operation &op) {
+    auto known = splits.find(&op);
+    if (known != splits.end())
+      return known->second;
+    if (auto shardable = dyn_cast<dl::ShardableOpInterface>(op))
+      shardable.settle(llvm::map_to_vector(op.getOperands(), [&](Value operand) { return shardingOf(operand); }));
+    return splits.try_emplace(&op, &op, mesh).first->second;
+  }
+
+  RegionSplits &splitsOf(dl::ControlOpInterface op) { return regions.try_emplace(op, op).first->second; }
 
   static bool hasRule(Operation &op) { return !op.hasTrait<OpTrait::IsTerminator>() && op.getNumRegions() == 0; }
+
+  void forward(Block &inside) {
+    for (Operation &op : inside)
+      if (auto control = dyn_cast<dl::ControlOpInterface>(op))
+        forward(control);
+      else
+        forward(op);
+  }
+
+  void backward(Block &inside) {
+    for (Operation &op : llvm::reverse(inside))
+      if (auto control = dyn_cast<dl::ControlOpInterface>(op))
+        backward(control);
+      else
+        backward(op);
+  }
+
+  void forward(dl::ControlOpInterface op) {
+    RegionSplits &held = splitsOf(op);
+    for (OpOperand &operand : op->getOpOperands())
+      changed |= held.adoptOperand(operand.getOperandNumber(), shardingOf(operand.get()));
+    for (Region &region : op->getRegions()) {
+      for (BlockArgument argument : region.getArguments())
+        shardings[argument] = held.argument(argument.getArgNumber());
+      forward(region.front());
+      for (OpOperand &yielded : region.front().getTerminator()->getOpOperands())
+        changed |= held.adoptYielded(yielded.getOperandNumber(), shardingOf(yielded.get()));
+    }
+    for (OpResult result : op->getResults())
+      shardings[result] = held.resultSharding(result.getResultNumber());
+  }
+
+  void backward(dl::ControlOpInterface op) {
+    for (OpResult result : op->getResults())
+      if (dl::ShardingAttr wanted = wantedOf(result))
+        changed |= splitsOf(op).adoptResult(result.getResultNumber(), wanted);
+    for (Region &region : op->getRegions())
+      backward(region.front());
+  }
 
   void forward(Operation &op) {
     if (auto reshard = dyn_cast<dl::ReshardOp>(op)) {
@@ -100,8 +146,12 @@ private:
       dl::ShardingAttr wanted;
       if (auto reshard = dyn_cast<dl::ReshardOp>(user))
         wanted = givenSharding(reshard.getSharding(), result).withPartial({});
-      else if (user.getBlock() == &block && hasRule(user))
+      else if (auto control = dyn_cast<dl::ControlOpInterface>(user))
+        wanted = splitsOf(control).operandSharding(use.getOperandNumber());
+      else if (hasRule(user))
         wanted = splitsOf(user).operandSharding(use.getOperandNumber());
+      else if (dl::ControlOpInterface around = controlAround(&user))
+        wanted = splitsOf(around).yielded(use.getOperandNumber());
       if (!wanted || wanted.isReplicated() || (common && common != wanted))
         return {};
       common = wanted;
@@ -110,13 +160,19 @@ private:
   }
 
   void annotate(Operation &op) {
-    if (isa<dl::ReshardOp>(op) || !hasRule(op))
-      return;
+    if (auto control = dyn_cast<dl::ControlOpInterface>(op))
+      annotate(op, splitsOf(control));
+    else if (!isa<dl::ReshardOp>(op) && hasRule(op))
+      annotate(op, splitsOf(op));
+  }
+
+  template <class Splits>
+  static void annotate(Operation &op, const Splits &splits) {
     SmallVector<Attribute> operands, results;
     for (unsigned i = 0; i < op.getNumOperands(); ++i)
-      operands.push_back(splitsOf(op).operandSharding(i));
+      operands.push_back(splits.operandSharding(i));
     for (unsigned i = 0; i < op.getNumResults(); ++i)
-      results.push_back(splitsOf(op).resultSharding(i));
+      results.push_back(splits.resultSharding(i));
     auto replicated = [](Attribute sharding) { return cast<dl::ShardingAttr>(sharding).isReplicated(); };
     if (llvm::all_of(operands, replicated) && llvm::all_of(results, replicated))
       return;
@@ -127,7 +183,8 @@ private:
   Block &block;
   dl::MeshOp mesh;
   DenseMap<Value, dl::ShardingAttr> shardings;
-  DenseMap<Operation *, OpSplits> splits;
+  std::map<Operation *, OpSplits> splits; // references to an op's stay
+  std::map<Operation *, RegionSplits> regions;
   bool changed = false;
 };
 

@@ -114,3 +114,42 @@ module attributes {dl.local} {
     return %r : tensor<4x8xf32>
   }
 }
+
+// -----
+
+module attributes {dl.local} {
+  dl.mesh @mesh ["data" = 2]
+  // All take as many steps, each with its exchange; what differs comes round to the next step.
+  func.func @steps(%xs: tensor<2x3x4xf32> {dl.sharding = #dl.sharding<[_, data, _]>, dl.global = tensor<2x6x4xf32>},
+                   %h: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {dl.entry} {
+    %sum, %own = dl.scan 2 carry(%a = %h : tensor<4xf32>, %b = %h : tensor<4xf32>) slices(%x = %xs : tensor<2x3x4xf32>)
+        -> (tensor<4xf32>, tensor<4xf32>) {
+      %0 = dl.reduce_sum %x over [0] : (tensor<3x4xf32>) -> tensor<4xf32>
+      %1 = dl.all_reduce sum(data) %0 : tensor<4xf32>
+      %2 = dl.add %a, %1 : tensor<4xf32>
+      dl.yield %2, %0 : tensor<4xf32>, tensor<4xf32>
+    }
+    // expected-error@+1 {{expects result 1 to be equal on all members, got one that differs along data}}
+    return %sum, %own : tensor<4xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
+module attributes {dl.local} {
+  dl.mesh @mesh ["data" = 2]
+  dl.variable @mesh.data : tensor<i64> role(coordinate) init(#dl.zeros)
+  func.func @ways(%h: tensor<4xf32>) -> tensor<4xf32> attributes {dl.entry} {
+    %i = dl.read @mesh.data : tensor<i64>
+    %zero = dl.constant dense<0> : tensor<i64>
+    %first = dl.compare eq, %i, %zero : tensor<i64>
+    %y = dl.cond %first (%a = %h : tensor<4xf32>) -> (tensor<4xf32>) {
+      // expected-error@+1 {{expects members to take the same way to it, but that may differ along data}}
+      %0 = dl.all_reduce sum(data) %a : tensor<4xf32>
+      dl.yield %0 : tensor<4xf32>
+    } else (%a) {
+      dl.yield %a : tensor<4xf32>
+    }
+    return %y : tensor<4xf32>
+  }
+}

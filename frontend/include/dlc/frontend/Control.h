@@ -68,7 +68,9 @@ auto cond(Arg predicate, F &&f, G &&g) {
 /// Adds to `.grad` what backward() of the mean loss of the batch would, in the memory of a part of it: cuts x and y
 /// along dim 0 into at most n micro-batches of equal size (the last may be shorter) and takes f(x, y), the mean loss of
 /// a micro-batch, of each, weighted by its rows. Returns the mean loss of the batch. Call `optimizer.step()` behind it.
-/// f is recorded once for the equal ones; it calls no backward() itself.
+/// f is recorded once for the equal ones; it calls no backward() itself. In a job whose batches are split each
+/// micro-batch has rows of all members. With `invariant` n times the members must divide its parts (an Error), and
+/// batches whose rows they do not divide are taken in one.
 template <typename F>
 Tensor accumulate(int64_t n, F &&f, const Tensor &x, const Tensor &y, Where where = Where::current()) {
   return detail::accumulate(

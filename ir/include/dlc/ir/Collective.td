@@ -34,6 +34,8 @@ def Dl_MeshOp : Op<Dl_Dialect, "mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> 
     /// Whether sums along the axes are taken in leaves, and how many one member has (1 without).
     bool isOrdered(::llvm::ArrayRef<::mlir::StringAttr> axes);
     int64_t leavesOfMember(::llvm::ArrayRef<::mlir::StringAttr> axes);
+    /// The same of a split dim, which may have fewer leaves than the mesh.
+    int64_t leavesOfMember(DimShardingAttr sharding);
     /// Whether the axes tell members or leaves apart.
     bool isSplit(::llvm::ArrayRef<::mlir::StringAttr> axes) { return size(axes) != 1 || isOrdered(axes); }
     /// The member's number along the axes, row-major in their order.

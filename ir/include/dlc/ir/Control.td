@@ -14,7 +14,8 @@ class Dl_ControlFlow<string mnemonic, list<Trait> traits>
 }
 
 def Dl_ScanOp : Dl_ControlFlow<"scan", [AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<Dl_Control, ["getNumCarried", "isSlice", "isStacked", "getBufferOffsets", "setBufferOffsets"]>]> {
+    DeclareOpInterfaceMethods<Dl_Control, ["getNumCarried", "isSlice", "isStacked", "getBufferOffsets", "setBufferOffsets",
+                                             "addWhole"]>]> {
   let summary = "Runs its body a fixed number of times, on slices of tensors and on values carried from step to step";
   let description = [{
     The arguments of the body are the carried values, one slice along dimension 0 of each sliced operand, and the whole
@@ -46,7 +47,28 @@ def Dl_ScanOp : Dl_ControlFlow<"scan", [AttrSizedOperandSegments,
   }];
 }
 
-def Dl_CondOp : Dl_ControlFlow<"cond", [DeclareOpInterfaceMethods<Dl_Control>]> {
+def Dl_MicroBatchesOp : Dl_PureOp<"micro_batches", [DeclareOpInterfaceMethods<Dl_Decomposable, ["keepWhole"]>,
+    DeclareOpInterfaceMethods<Dl_Shardable, ["getShardingRule", "settle", "partitionLocal"]>]> {
+  let summary = "Rows of a batch in parts of equal size";
+  let description = [{
+    ```mlir
+    %y = dl.micro_batches %x : tensor<64x784xf32> -> tensor<4x16x784xf32>
+    ```
+    On one device rows that follow each other go together. Which rows do is left open: where members hold blocks of rows, each
+    part has as many rows of every member (so none moves), in the order of the members. `blocks` says of how many, 0: one
+    device. Members whose rows cannot be shared out so gather them and each take some rows of every part. `first`: so many
+    rows are in no part, nor are those behind the last.}];
+  let arguments = (ins Dl_Tensor:$x, DefaultValuedAttr<I64Attr, "0">:$first, DefaultValuedAttr<I64Attr, "0">:$blocks);
+  let results = (outs Dl_Tensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether every row is in a part.
+    bool takesAll();
+  }];
+}
+
+def Dl_CondOp : Dl_ControlFlow<"cond", [DeclareOpInterfaceMethods<Dl_Control, ["addWhole"]>]> {
   let summary = "Runs its first region if the predicate holds, else its second";
   let description = [{
     Both regions have the operands as arguments and yield the results.

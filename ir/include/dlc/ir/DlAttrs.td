@@ -94,17 +94,22 @@ def Dl_DimShardingAttr : AttrDef<Dl_Dialect, "DimSharding"> {
   let attrName = "dl.dim_sharding";
   let summary = "mesh axes a dimension is split over, major to minor; none: not split";
   let description = [{
-    `leaf`: indices of one leaf along axes that have leaves; 0: the extent shared out evenly among them.}];
+    `leaf`: indices of one leaf along axes that have leaves; 0: the extent shared out evenly among them. `leaves`: how many
+    there are of all members; 0: as many as the mesh has.}];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes, OptionalArrayRefParameter<"int64_t">:$borders,
-                        "int64_t":$leaf);
-  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axes, "::llvm::ArrayRef<int64_t>":$borders),
-                              "return $_get($_ctxt, axes, borders, 0);">];
+                        "int64_t":$leaf, "int64_t":$leaves);
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axes, "::llvm::ArrayRef<int64_t>":$borders,
+                                   CArg<"int64_t", "0">:$leaf),
+                              "return $_get($_ctxt, axes, borders, leaf, 0);">];
 }
 
 def Dl_PartialAttr : AttrDef<Dl_Dialect, "Partial"> {
   let attrName = "dl.partial";
   let summary = "the value is what `kind` makes of the parts that the members along the axes hold";
-  let parameters = (ins "::dlc::dl::ReduceKind":$kind, ArrayRefParameter<"::mlir::StringAttr">:$axes);
+  let description = "`leaves`: the sum is of so many leaves of those of the mesh; 0: of all.";
+  let parameters = (ins "::dlc::dl::ReduceKind":$kind, ArrayRefParameter<"::mlir::StringAttr">:$axes, "int64_t":$leaves);
+  let builders = [AttrBuilder<(ins "::dlc::dl::ReduceKind":$kind, "::llvm::ArrayRef<::mlir::StringAttr>":$axes),
+                              "return $_get($_ctxt, kind, axes, 0);">];
 }
 
 def Dl_ShardingAttr : Dl_Attr<"Sharding", "sharding"> {
@@ -117,7 +122,9 @@ def Dl_ShardingAttr : Dl_Attr<"Sharding", "sharding"> {
     #dl.sharding<[data, _]>
     #dl.sharding<[data(0, 3, 4), model * pipe]>
     #dl.sharding<[data by 32]>                              // leaves of 32 indices
+    #dl.sharding<[data by 32 of 4]>                         // four of them
     #dl.sharding<[_, _], partial = sum(data)>
+    #dl.sharding<[_, _], partial = sum(data) of 4>          // of four leaves
     ```}];
   let parameters = (ins ArrayRefParameter<"::dlc::dl::DimShardingAttr">:$dims, OptionalParameter<"::dlc::dl::PartialAttr">:$partial);
   let builders = [

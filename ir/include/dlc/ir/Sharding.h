@@ -22,6 +22,7 @@ struct ShardingFactor {
   Kind kind;
   int64_t extent;
   ReduceKind reduce;
+  int64_t parts = 1; ///< results have one of so many parts of what each member has of the operands
 };
 
 /// Of one dim: numbers of factors, major to minor; only the first can be split. None: the dim is whole.
