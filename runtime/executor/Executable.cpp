@@ -23,7 +23,7 @@ StatusOr<Manifest> manifestOf(const MappedFile &file) {
 StatusOr<Manifest> readManifest(const std::string &path) {
   StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
   if (!file.ok())
-    return file.status();
+    return file.status().withContext(path);
   StatusOr<Manifest> manifest = manifestOf(**file);
   if (!manifest.ok())
     return manifest.status().withContext(path);
@@ -70,7 +70,7 @@ StatusOr<std::shared_ptr<const Executable>> Executable::fromImage(const DlcImage
 StatusOr<std::shared_ptr<const Executable>> Executable::load(const std::string &path) {
   StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
   if (!file.ok())
-    return file.status();
+    return file.status().withContext(path);
   Status checked = checkSelfContained((*file)->bytes());
   StatusOr<Manifest> manifest = checked.ok() ? manifestOf(**file) : checked;
   if (!manifest.ok())

@@ -18,6 +18,9 @@
 // RUN: not dlc run %t.so --input %t.x.npy 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not dlc run %t.so --devices=cpu:3 --input %t.x.npy 2>&1 | FileCheck %s --check-prefix=THREE
 // RUN: not dlc launch -n 3 --timeout 20 dlc run %t.so --input %t.x.npy 2>&1 | FileCheck %s --check-prefix=RANKS
+// RUN: cp %t.so %t.rank0.so
+// RUN: rm -f %t.rank1.so
+// RUN: not dlc launch -n 2 --timeout 60 sh -c 'exec dlc run %t.rank$RANK.so --input %t.x.npy' 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not dlc run %t.so --devices=cpu:0 2>&1 | FileCheck %s --check-prefix=DEVICES
 
 // 1 + 3 steps of 2 members; then 7 + 2.
@@ -28,6 +31,9 @@
 // ALONE: dlc: the program is compiled for 2 members (data = 2); run it with dlc launch -n 2, or with --devices=cpu:2
 // THREE: dlc: the program is compiled for 2 members (data = 2), the job has 3: 1 ranks of 3
 // RANKS: the program is compiled for 2 members (data = 2), the job has 3: 3 ranks of 1
+// What one rank lacks is everybody's reason.
+// NOTHING-DAG: [1] dlc: {{.*}}rank1.so: {{.*}}No such file
+// NOTHING-DAG: [0] dlc: rank 1 (host {{.*}}, cpu:0) has nothing to run: {{.*}}rank1.so
 // DEVICES: --devices: expected devices such as cpu, cpu:4 or sim:2 (a kind and how many), got 'cpu:0'
 
 module attributes {dl.local} {

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -73,7 +75,8 @@ Status applySettings(Session &session, const std::vector<std::string> &settings)
 
 /// The members of this process, and with them the others of the job: a launcher's variables say whom to meet. A program
 /// for one device runs alone whatever they say.
-StatusOr<std::unique_ptr<Job>> joinJob(const RunArguments &arguments, const Manifest &manifest) {
+StatusOr<std::unique_ptr<Job>> joinJob(const RunArguments &arguments, bool meshed,
+                                       std::chrono::milliseconds most = std::chrono::milliseconds::max()) {
   // Read by the driver when the device is opened.
   if (arguments.simCheck)
     setenv("DLC_SIM_CHECK", "1", /*overwrite=*/1);
@@ -81,7 +84,6 @@ StatusOr<std::unique_ptr<Job>> joinJob(const RunArguments &arguments, const Mani
     setenv("DLC_SIM_ORDER", arguments.simOrder.c_str(), /*overwrite=*/1);
   runtime::JobOptions options{.threads = arguments.threads, .seed = arguments.seed};
   const char *told = std::getenv("DLC_DEVICES");
-  bool meshed = !manifest.mesh.axes.empty();
   std::string devices = !arguments.devices.empty() ? arguments.devices : told && meshed ? told : "";
   if (!devices.empty()) {
     StatusOr<std::vector<DeviceId>> parsed = runtime::parseDevices(devices);
@@ -102,6 +104,7 @@ StatusOr<std::unique_ptr<Job>> joinJob(const RunArguments &arguments, const Mani
       meshed ? runtime::detectContract(runtime::currentEnvironment()) : runtime::Contract();
   if (!contract.ok())
     return contract.status();
+  contract->timeout = std::min(contract->timeout, most);
   return Job::join(*contract, options);
 }
 
@@ -209,15 +212,10 @@ Status prepareState(const RunArguments &arguments, Job &job) {
   return {};
 }
 
-/// From the start of the job to its end.
-Status runInJob(const RunArguments &arguments, const std::shared_ptr<const Executable> &executable, size_t index,
-                const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) {
+Status runOn(Job &job, const RunArguments &arguments, const std::shared_ptr<const Executable> &executable, size_t index,
+             const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) {
   const Manifest &manifest = executable->manifest();
   const EntryInfo &entry = manifest.entries[index];
-  StatusOr<std::unique_ptr<Job>> joined = joinJob(arguments, manifest);
-  if (!joined.ok())
-    return joined.status();
-  Job &job = **joined;
   StatusOr<Job::Programs> programs = job.attach(executable);
   if (!programs.ok())
     return programs.status();
@@ -236,29 +234,67 @@ Status runInJob(const RunArguments &arguments, const std::shared_ptr<const Execu
     if (Status status = writeResults(entry.results, *wholes, outputs); !status.ok())
       return status;
   if (job.rank() == 0 && !arguments.saveState.empty())
-    if (Status status = job.session().save(arguments.saveState); !status.ok())
-      return status;
-  return job.leave();
+    return job.session().save(arguments.saveState);
+  return {};
 }
 
-} // namespace
+/// What is to be run, if that can be.
+struct Run {
+  std::shared_ptr<const Executable> executable;
+  size_t entry = 0;
+  std::vector<std::string> inputs, outputs;
+};
 
-Status run(const RunArguments &arguments) {
+Status open(const RunArguments &arguments, Run &run) {
   StatusOr<std::shared_ptr<const Executable>> executable = Executable::load(arguments.artifact);
   if (!executable.ok())
     return executable.status();
-  if (arguments.simCheck && !(*executable)->manifest().simCheck)
+  run.executable = executable.take();
+  const Manifest &manifest = run.executable->manifest();
+  if (arguments.simCheck && !manifest.simCheck)
     return invalid(arguments.artifact + ": its kernels check nothing; compile it with --target=sim --sim-check");
-  StatusOr<size_t> index = chooseEntry(**executable, arguments.entry);
+  StatusOr<size_t> index = chooseEntry(*run.executable, arguments.entry);
   if (!index.ok())
     return index.status();
-  const EntryInfo &entry = (*executable)->manifest().entries[*index];
+  run.entry = *index;
+  const EntryInfo &entry = manifest.entries[run.entry];
   StatusOr<std::vector<std::string>> inputs = placeFiles(arguments.inputs, entry.arguments, "argument");
   StatusOr<std::vector<std::string>> outputs = placeFiles(arguments.outputs, entry.results, "result");
   for (const Status &status : {inputs.status(), outputs.status(), outputs.ok() ? checkDistinct(*outputs) : Status()})
     if (!status.ok())
       return status;
-  Status status = runInJob(arguments, *executable, *index, *inputs, *outputs);
+  run.inputs = inputs.take();
+  run.outputs = outputs.take();
+  return {};
+}
+
+/// This rank has nothing to run: those that wait for it hear why. Without an artifact it cannot know whether they do,
+/// so it does not wait long for them.
+void tellOthers(const RunArguments &arguments, const Run &run, const Status &why) {
+  constexpr std::chrono::seconds kShort(10);
+  if (run.executable && run.executable->manifest().mesh.axes.empty())
+    return;
+  StatusOr<runtime::Contract> contract = runtime::detectContract(runtime::currentEnvironment());
+  if (!contract.ok() || contract->worldSize == 1)
+    return;
+  if (StatusOr<std::unique_ptr<Job>> job = joinJob(arguments, /*meshed=*/true, kShort); job.ok())
+    (void)(*job)->tellOthers(0, "has nothing to run", why);
+}
+
+} // namespace
+
+Status run(const RunArguments &arguments) {
+  Run run;
+  if (Status status = open(arguments, run); !status.ok()) {
+    tellOthers(arguments, run, status);
+    return status;
+  }
+  StatusOr<std::unique_ptr<Job>> job = joinJob(arguments, !run.executable->manifest().mesh.axes.empty());
+  Status status = job.status();
+  if (job.ok()) {
+    status = runOn(**job, arguments, run.executable, run.entry, run.inputs, run.outputs);
+    status = status.ok() ? (*job)->leave() : (*job)->tellOthers(0, "failed", status);
+  }
   // What hangs on the way out because of a failed rank must not hold up the others' end.
   if (status.code() == StatusCode::PeerFailed)
     runtime::exitWithin(std::chrono::seconds(5), kPeerFailed);
