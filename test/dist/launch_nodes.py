@@ -118,6 +118,10 @@ class Nodes(LaunchTest):
         self.misfit("port in use", {"rank": 0}, {"rank": 0}, timeout=1.5)
         self.misfit("duplicate rank", {"rank": 0, "nodes": 3}, {"rank": 1, "nodes": 3}, {"rank": 1, "nodes": 3})
 
+    def test_one_node_may_be_asked_for(self):
+        [(code, output, errors)] = self.ends([self.node(0, nodes=1)])
+        self.assertEqual((code, errors, output.count(" sum 3 ")), (0, "", 2))
+
     def test_another_number_of_nodes(self):
         self.misfit("wrong world size", {"rank": 0}, {"rank": 1, "nodes": 3})
 

@@ -60,7 +60,9 @@ Status GlooContext::open(const Group &group, Deadline deadline) {
     }
     return {};
   } catch (const std::exception &error) {
-    return {StatusCode::Internal, "group '" + group.name + "': cannot listen: " + error.what()};
+    const char *interface = std::getenv("DLC_IFACE");
+    std::string where = interface && *interface ? " on DLC_IFACE=" + std::string(interface) : "";
+    return {StatusCode::Internal, "group '" + group.name + "': cannot listen" + where + ": " + error.what()};
   }
 }
 

@@ -20,8 +20,9 @@ constexpr const char *footer =
     "      on node0, and the same with --node-rank 1 on the other host: sixteen ranks\n\n"
     "Ranks get RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, DLC_STORE, DLC_SECRET,\n"
     "DLC_GENERATION and DLC_TIMEOUT, and unless they are set, DLC_THREADS and OMP_NUM_THREADS: this host's\n"
-    "processors, shared out. When a rank fails, the others may end by themselves, then get SIGTERM, then SIGKILL. The\n"
-    "exit code is that of the rank that failed first, 128 and the number for a signal. A second SIGINT kills at once.";
+    "processors, shared out. With --comm=mpi the first four are mpirun's: OMPI_COMM_WORLD_RANK and so on. When a rank\n"
+    "fails, the others may end by themselves, then get SIGTERM, then SIGKILL. The exit code is that of the rank that\n"
+    "failed first, 128 and the number for a signal. A second SIGINT kills at once.";
 
 void split(Arguments &arguments, const std::string &master) {
   size_t colon = master.rfind(':');
@@ -35,13 +36,14 @@ void split(Arguments &arguments, const std::string &master) {
     arguments.masterHost = arguments.masterHost.substr(1, arguments.masterHost.size() - 2);
 }
 
-void checkNodes(const Arguments &arguments, const std::string &master) {
+/// One node may be asked for as several are: scripts of clusters do.
+void checkNodes(const Arguments &arguments, const std::string &master, bool nodesTold) {
   if (arguments.nodeRank >= arguments.nodes)
     throw CLI::ValidationError("--node-rank", "expects 0 to " + std::to_string(arguments.nodes - 1) +
                                                   " with --nnodes=" + std::to_string(arguments.nodes) + ", got " +
                                                   std::to_string(arguments.nodeRank));
   if (arguments.nodes == 1) {
-    if (!master.empty())
+    if (!master.empty() && !nodesTold)
       throw CLI::ValidationError("--master", "expects several nodes; add --nnodes");
     return;
   }
@@ -94,12 +96,12 @@ void addCommand(CLI::App &app, Arguments &arguments, Status &status, int &code) 
       ->check(CLI::IsMember({"auto", "gloo", "mpi", "shm"}));
   command->add_option("--devices", arguments.devices, "Devices of each rank, for example cpu:2 (DLC_DEVICES)");
   command->add_option("--rank-of-mpirun", arguments.mpiOutput)->group(""); // how mpirun starts a rank
-  command->callback([&arguments, &status, &code, master] {
+  command->callback([&arguments, &status, &code, master, command] {
     if (arguments.program.empty())
       throw CLI::RequiredError("a program to start");
     if (!master->empty())
       split(arguments, *master);
-    checkNodes(arguments, *master);
+    checkNodes(arguments, *master, command->count("--nnodes") > 0);
     StatusOr<int> result = launch(arguments);
     if (result.ok())
       code = *result;
