@@ -167,7 +167,11 @@ def main():
             print(results[-1], flush=True)
     if options.json:
         with open(options.json, "w") as file:
-            json.dump({"limit": options.limit, "runs": results}, file, indent=1)
+            command = "ctest --preset release -C slow -R faults.all"
+            summary = {"command": command, "limit": options.limit, "ranks": RANKS, "bad": sum(not each["good"] for each in results),
+                       "longest_wait": max(each["waited"] for each in results)}
+            file.write(json.dumps(summary)[:-1] + ',\n "runs": [\n  ')
+            file.write(",\n  ".join(map(json.dumps, results)) + "\n ]}\n")
     return 0 if all(result["good"] for result in results) else 1
 
 
