@@ -149,8 +149,8 @@ StatusOr<std::string> Monitor::view(size_t rank) {
   if (*text == kLost) {
     if (!std::exchange(view.lost, true) && contract_.externalStore)
       // The launcher hears of an end when the store does.
-      if (StatusOr<std::string> end =
-              store_->get(keyPrefix(contract_) + "launcher/" + std::to_string(rank), Clock::now() + period(contract_));
+      if (StatusOr<std::string> end = store_->get(keyPrefix(contract_) + "launcher/" + std::to_string(rank),
+                                                  Clock::now() + patience(contract_));
           end.ok())
         view.end = end.take();
     return text;
