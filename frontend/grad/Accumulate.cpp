@@ -3,6 +3,7 @@
 #include "dlc/frontend/Ops.h"
 #include "grad/LeafGradients.h"
 #include "ops/Control.h"
+#include "record/Fault.h"
 #include "record/Job.h"
 
 #include <bit>
@@ -49,7 +50,13 @@ private:
                        " members, divides the " + std::to_string(job.leaves) + " parts of invariant, got " +
                        std::to_string(n),
                    where);
-    return rows % job.leaves ? 1 : n;
+    if (rows % job.leaves == 0)
+      return n;
+    if (n > 1)
+      record::remark("accumulate: " + std::to_string(rows) + " rows are no multiple of the " +
+                         std::to_string(job.leaves) + " parts of invariant; they are one micro-batch",
+                     record::locate(where));
+    return 1;
   }
 };
 

@@ -219,6 +219,11 @@ TypedAttr ScatterOp::getNeutral(unsigned operand, ReduceKind) {
   return operand == 1 ? IntegerAttr::get(getIndices().getType().getElementType(), -1) : TypedAttr();
 }
 
+bool ScatterOp::isLinearIn(unsigned operand) {
+  return operand == 2 && getKind() == ScatterKind::Add &&
+         (matchPattern(getX(), m_AnyZeroFloat()) || matchPattern(getX(), m_Zero()));
+}
+
 void ScatterOp::partitionLocal(PartitionBuilder &b) {
   for (int64_t dim = getBatchDims(); dim < getIndices().getType().getRank(); ++dim)
     if (b.getOperandSharding(1).isSplit(dim))

@@ -375,6 +375,10 @@ SmallVector<IndexSource> PadOp::getIndexSources() {
   return {inside, IndexSource{1, mapTo(getType(), {}), {}}};
 }
 
+bool PadOp::isLinearIn(unsigned operand) {
+  return operand == 0 && (matchPattern(getValue(), m_AnyZeroFloat()) || matchPattern(getValue(), m_Zero()));
+}
+
 LogicalResult PadOp::buildAdjoint(AdjointBuilder &b) {
   RankedTensorType from = typeOf(getX());
   SmallVector<int64_t> limits, strides;

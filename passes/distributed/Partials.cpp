@@ -22,6 +22,13 @@ static bool splitsAlong(Operation *op, StringRef attribute, dl::PartialAttr part
                                [&](dl::ShardingAttr sharding) { return namesAxisOf(sharding, partial); });
 }
 
+/// Whether a result is a sum of its own.
+static bool makesPartial(Operation *op) {
+  auto given = op->getAttrOfType<ArrayAttr>(resultShardings);
+  return given && llvm::any_of(given.getAsRange<dl::ShardingAttr>(),
+                               [](dl::ShardingAttr sharding) { return bool(sharding.getPartial()); });
+}
+
 static Value yieldedBy(Region &region, unsigned result) { return region.front().getTerminator()->getOperand(result); }
 
 /// Whether two steps each add a part to nothing: one level of a balanced binary tree.
@@ -45,13 +52,6 @@ static bool isTreeAdd(Operation *op) {
 static dl::PartialAttr doubled(dl::PartialAttr partial, dl::MeshOp mesh) {
   int64_t leaves = 2 * partial.getLeaves(), all = mesh.size(partial.getAxes()) * mesh.leavesOfMember(partial.getAxes());
   return dl::PartialAttr::get(partial.getContext(), partial.getKind(), partial.getAxes(), leaves == all ? 0 : leaves);
-}
-
-static bool isPowerOfTwo(Value value) {
-  DenseElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat() || !isa<FloatType>(elements.getElementType()))
-    return false;
-  return elements.getSplatValue<APFloat>().getExactLog2Abs() != INT_MIN;
 }
 
 Partials::Partials(Block &block) {
@@ -152,8 +152,10 @@ dl::PartialAttr Partials::made(OpResult result) const {
   if (auto shardings = op->getAttrOfType<ArrayAttr>(resultShardings))
     if (auto own = cast<dl::ShardingAttr>(shardings[result.getResultNumber()]).getPartial())
       return own;
-  dl::PartialAttr partial = passed(op);
-  return partial ? partial : scaled(op);
+  if (dl::PartialAttr partial = passed(op))
+    return partial;
+  OpOperand *parts = linear(op);
+  return parts ? kept(parts->get()) : dl::PartialAttr();
 }
 
 /// Where one branch has a part of it, the other's is the first member's.
@@ -213,23 +215,20 @@ bool Partials::keepsOrder(Operation *op, dl::PartialAttr partial) const {
          (partial.getLeaves() && isTreeAdd(op));
 }
 
-/// In a step of a loop parts are scaled where a sum would be, so that the loop's result may stay partial.
-dl::PartialAttr Partials::scaled(Operation *op) const {
+/// In a step of a loop, or a branch, what is linear is done to the parts instead of the sum, so that the loop's result
+/// may stay partial. Moves and powers of two keep the bits, also where sums have an order. The operand that is a part;
+/// the others are whole. Null: none.
+OpOperand *Partials::linear(Operation *op) const {
   auto shardable = dyn_cast<dl::ShardableOpInterface>(op);
-  if (!shardable || !isa<dl::ControlOpInterface>(op->getParentOp()))
-    return {};
-  dl::PartialAttr partial;
-  for (OpOperand &operand : op->getOpOperands())
-    if (dl::PartialAttr own = kept(operand.get())) {
-      if (partial || own.getKind() != dl::ReduceKind::Sum || !shardable.scales(operand.getOperandNumber()))
-        return {};
-      partial = own;
-    }
-  if (!partial || splitsAlong(op, operandShardings, partial))
-    return {};
-  bool isOrdered = dl::MeshOp::find(op).isOrdered(partial.getAxes());
-  bool isExact = llvm::all_of(op->getOperands(), [&](Value other) { return kept(other) || isPowerOfTwo(other); });
-  return isOrdered && !isExact ? dl::PartialAttr() : partial;
+  if (!shardable || !isa<dl::ControlOpInterface>(op->getParentOp()) || makesPartial(op))
+    return nullptr;
+  for (OpOperand &operand : op->getOpOperands()) {
+    dl::PartialAttr own = kept(operand.get());
+    if (own && own.getKind() == dl::ReduceKind::Sum && shardable.isLinearIn(operand.getOperandNumber()) &&
+        !splitsAlong(op, operandShardings, own))
+      return &operand;
+  }
+  return nullptr;
 }
 
 bool Partials::keeps(OpOperand &use, dl::PartialAttr partial) const {
@@ -242,6 +241,7 @@ bool Partials::keeps(OpOperand &use, dl::PartialAttr partial) const {
     dl::ControlOpInterface around = controlAround(user);
     return around && yielded(around->getResult(use.getOperandNumber())) == partial;
   }
-  dl::PartialAttr next = passed(user);
-  return (next ? next : scaled(user)) == partial;
+  if (dl::PartialAttr next = passed(user))
+    return next == partial;
+  return linear(user) == &use;
 }

@@ -34,7 +34,7 @@ private:
   dl::PartialAttr made(mlir::OpResult result) const;
   dl::PartialAttr madeInside(mlir::OpResult result) const;
   dl::PartialAttr passed(mlir::Operation *op) const;
-  dl::PartialAttr scaled(mlir::Operation *op) const;
+  mlir::OpOperand *linear(mlir::Operation *op) const;
   bool keeps(mlir::OpOperand &use, dl::PartialAttr partial) const;
   bool keepsOrder(mlir::Operation *op, dl::PartialAttr partial) const;
 

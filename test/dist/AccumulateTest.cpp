@@ -270,6 +270,22 @@ TEST(Accumulate, InvariantBitsOfTwoRanksOfTwoMembers) {
 // Parts of unequal leaves would have unequal means: such a batch is one micro-batch.
 TEST(Accumulate, InvariantBitsOfUnevenRows) { EXPECT_TRUE(bytesOf(4, 2, {13}) == bytesOf(0, 1, {13})); }
 
+TEST(Accumulate, InvariantSaysWhereABatchIsOneMicroBatch) {
+  asRanks(
+      2,
+      [] {
+        static std::string told;
+        set_remark_handler([](const std::string &text) { told += text; });
+        Tensor x = rowsOf(13, 1), w = tensor({1.0f}).requires_grad_();
+        accumulate(2, [&](const Tensor &a, const Tensor &) { return (a * w).mean(); }, x, x);
+        EXPECT_NE(
+            told.find("accumulate: 13 rows are no multiple of the 8 parts of invariant; they are one micro-batch"),
+            std::string::npos)
+            << told;
+      },
+      "cpu", "data:8");
+}
+
 TEST(Accumulate, InvariantNeedsMicroBatchesOfWholeParts) {
   asRanks(
       2,

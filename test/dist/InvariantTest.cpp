@@ -10,6 +10,31 @@ namespace {
 
 constexpr size_t kSteps = 10;
 
+/// Of the ranks of a job: gradients are those of so many micro-batches; 0: of the batch by backward().
+int64_t microBatches = 0;
+
+/// The state after two steps of whole batches.
+template <typename Model, typename Optimizer, typename Loss>
+std::string bytesOfParts(Model &model, Optimizer &optimizer, Loss loss, const BatchList &batches) {
+  distributed::DataParallel(model);
+  auto step = jit([&](Tensor x, Tensor y) {
+    optimizer.zero_grad();
+    auto lossOf = [&](const Tensor &a, const Tensor &b) { return loss(model(a), b); };
+    Tensor value = microBatches ? accumulate(microBatches, lossOf, x, y) : lossOf(x, y);
+    if (!microBatches)
+      value.backward();
+    optimizer.step();
+    return value;
+  });
+  for (size_t i = 0; i < 2; ++i)
+    step(distributed::shard(batches[i].first), distributed::shard(batches[i].second));
+  std::string bytes;
+  for (const auto &[name, tensor] : model.state_dict())
+    for (double value : tensor.template to_vector<double>())
+      bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
+  return bytes;
+}
+
 /// Losses and the state after a few steps; batches lose a few rows, so that parts are of different size.
 template <typename Model, typename Optimizer, typename Loss>
 std::string bytesAfter(Model &model, Optimizer &optimizer, Loss loss, BatchList batches) {
@@ -54,6 +79,22 @@ std::string transformer() {
   return bytesAfter(model, optimizer, crossEntropy, text(file));
 }
 
+std::string cnnInParts() {
+  StateDict file = golden("cnn_adamw");
+  SimpleCNN model(f32);
+  loadInitial(model, file, f32);
+  optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
+  return bytesOfParts(model, optimizer, crossEntropy, digits(file, f32));
+}
+
+std::string transformerInParts() {
+  StateDict file = golden("transformer");
+  Transformer model(f32);
+  loadInitial(model, file, f32);
+  optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
+  return bytesOfParts(model, optimizer, crossEntropy, text(file));
+}
+
 /// What one job of so many ranks makes of it.
 std::string bytesOf(std::string (*run)(), int64_t ranks, const std::string &devices = "cpu") {
   TemporaryFolder folder;
@@ -76,8 +117,18 @@ void expectInvariant(std::string (*run)()) {
   EXPECT_TRUE(bytesOf(run, 2, "cpu:2") == one) << "2 ranks of 2 members";
 }
 
+void expectInvariantInParts(std::string (*run)()) {
+  microBatches = 0;
+  std::string one = bytesOf(run, 1);
+  ASSERT_FALSE(one.empty());
+  microBatches = 2;
+  EXPECT_TRUE(bytesOf(run, 2) == one);
+}
+
 } // namespace
 
+TEST(Invariant, CnnInMicroBatches) { expectInvariantInParts(cnnInParts); }
+TEST(Invariant, TransformerInMicroBatches) { expectInvariantInParts(transformerInParts); }
 TEST(Invariant, Mlp) { expectInvariant(mlp); }
 TEST(Invariant, Cnn) { expectInvariant(cnn); }
 TEST(Invariant, Transformer) { expectInvariant(transformer); }

@@ -109,3 +109,32 @@ func.func @branches(%x: tensor<8x3xf32>, %p: tensor<i1>, %c: tensor<3xf32> {dl.s
   }
   return %s, %r : tensor<3xf32>, tensor<8x3xf32>
 }
+
+// In a step what is linear is done to parts: a mean, and the gradient of a table of which each step uses some rows.
+// CHECK-LABEL: func.func @linear(
+// CHECK: dl.scan 2
+// CHECK: %[[COUNT:.*]] = dl.all_reduce sum(data)
+// CHECK: dl.div %{{.*}}, %[[COUNT]]
+// CHECK-NOT: dl.all_
+// CHECK: dl.yield
+// CHECK-COUNT-2: dl.all_reduce sum(data)
+// CHECK-NOT: dl.all_
+func.func @linear(%xs: tensor<2x4x3xf32> {dl.sharding = #dl.sharding<[_, data, _]>},
+                  %ns: tensor<2x4x3xf32> {dl.sharding = #dl.sharding<[_, data, _]>},
+                  %i: tensor<3xi64> {dl.sharding = #dl.sharding<[_]>}) -> (tensor<3xf32>, tensor<9xf32>) attributes {dl.entry} {
+  %zero = dl.constant dense<0.0> : tensor<3xf32>
+  %table = dl.constant dense<0.0> : tensor<9xf32>
+  %y, %t = dl.scan 2 carry(%a = %zero : tensor<3xf32>, %b = %table : tensor<9xf32>)
+      slices(%x = %xs : tensor<2x4x3xf32>, %n = %ns : tensor<2x4x3xf32>) whole(%at = %i : tensor<3xi64>)
+      -> (tensor<3xf32>, tensor<9xf32>) {
+    %none = dl.constant dense<0.0> : tensor<9xf32>
+    %sum = dl.reduce_sum %x over [0] : (tensor<4x3xf32>) -> tensor<3xf32>
+    %count = dl.reduce_sum %n over [0] : (tensor<4x3xf32>) -> tensor<3xf32>
+    %mean = dl.div %sum, %count : tensor<3xf32>
+    %0 = dl.add %a, %mean : tensor<3xf32>
+    %rows = dl.scatter %none, %at, %sum axis 0 kind(add) : (tensor<9xf32>, tensor<3xi64>, tensor<3xf32>) -> tensor<9xf32>
+    %1 = dl.add %b, %rows : tensor<9xf32>
+    dl.yield %0, %1 : tensor<3xf32>, tensor<9xf32>
+  }
+  return %y, %t : tensor<3xf32>, tensor<9xf32>
+}

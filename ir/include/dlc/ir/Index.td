@@ -19,7 +19,7 @@ def Dl_GatherOp : Dl_PureOp<"gather", [InferTypeOpAdaptor, MovesIndirectly, Diff
 }
 
 def Dl_ScatterOp : Dl_PureOp<"scatter", [InferTypeOpAdaptor, OwnKernel, Diff,
-    DeclareOpInterfaceMethods<Dl_Shardable, ["getShardingRule", "getNeutral", "partitionLocal"]>]> {
+    DeclareOpInterfaceMethods<Dl_Shardable, ["getShardingRule", "getNeutral", "isLinearIn", "partitionLocal"]>]> {
   let summary = "x with updates added to, or put in the place of, elements at indices along the axis";
   let description = [{
     Addresses as gather does; updates have the shape of gather(x, indices). Row-major order of the indices, one update after

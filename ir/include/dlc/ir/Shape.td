@@ -46,7 +46,7 @@ def Dl_SliceOp : Dl_Move<"slice", "y[i] = x[starts + i * strides], up to limits 
 }
 
 def Dl_PadOp : Dl_Move<"pad", "x with `value` before (lo), behind (hi) and between (interior) its elements",
-    [InferTypeOpAdaptor]> {
+    [InferTypeOpAdaptor, Linear]> {
   let description = [{
     All three >= 0. The extent of y is lo + max(0, extent + (extent - 1) * interior) + hi; `value` has rank 0.}];
   let arguments = (ins Dl_Tensor:$x, Dl_Tensor:$value, DenseI64ArrayAttr:$lo, DenseI64ArrayAttr:$hi,
