@@ -52,7 +52,8 @@ def main():
     owners = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True).stdout if ports & listening() else ""
     ports_left = sorted(port for port in ports & listening() if f":{port} " not in owners or "users:" not in owners)
     result = {
-        "jobs": jobs, "failures": failures, "processes_left": marked(mark), "ports_used": len(ports), "ports_left": ports_left,
+        "command": "ctest --preset release -C slow -R dist.launch.many", "jobs": jobs, "failures": failures,
+        "processes_left": marked(mark), "ports_used": len(ports), "ports_left": ports_left,
         "files_left": files, "shared_memory_left": sorted(shared_memory() - shared), "seconds": round(sum(times), 1),
         "slowest_seconds": round(max(times), 2),
     }
