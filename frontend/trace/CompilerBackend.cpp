@@ -1,4 +1,4 @@
-#include "dlc/codegen/CompileModule.h"
+#include "dlc/codegen/Cache.h"
 #include "dlc/runtime/Communicator.h"
 #include "dlc/runtime/Session.h"
 #include "mlir/IR/Diagnostics.h"
@@ -15,8 +15,16 @@ namespace dlc::trace {
 
 namespace {
 
-/// Buckets are cut for the network that there is: the usual one, or the one the communicators emulate.
-Status readNetwork(codegen::CompileOptions &options) {
+/// How gradients are cut into buckets: of the size that DLC_BUCKET_MB says, else for the network that there is, the
+/// usual one or the one the communicators emulate. All ranks must be told the same; else they run different programs.
+Status readBuckets(codegen::CompileOptions &options) {
+  if (const char *size = std::getenv("DLC_BUCKET_MB"); size && *size) {
+    char *end = nullptr;
+    double megabytes = std::strtod(size, &end);
+    if (*end || !(megabytes * 1e6 >= 1 && megabytes <= 1e6))
+      return {StatusCode::InvalidInput, "DLC_BUCKET_MB: expected megabytes up to 1000000, got " + std::string(size)};
+    options.bucketBytes = int64_t(megabytes * 1e6);
+  }
   const char *text = std::getenv("DLC_COMM_EMULATE");
   if (!text || !*text)
     return {};
@@ -29,8 +37,21 @@ Status readNetwork(codegen::CompileOptions &options) {
   return {};
 }
 
-StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const Program> programs,
-                                                                 const std::vector<std::string> &targets) {
+StatusOr<codegen::CompileOptions> optionsFor(const std::vector<std::string> &targets) {
+  codegen::CompileOptions options;
+  options.targets = targets;
+  // The device reads the same variable; kernels must be compiled for checks.
+  const char *check = std::getenv("DLC_SIM_CHECK");
+  options.simCheck = check && std::string_view(check) == "1";
+  if (Status status = readBuckets(options); !status.ok())
+    return status;
+  return options;
+}
+
+/// What `make` makes of the programs' module; a failure has the compiler's messages.
+template <typename Make>
+auto withModule(std::span<const Program> programs, const std::vector<std::string> &targets, Make make)
+    -> decltype(make(ModuleOp(), codegen::CompileOptions())) {
   std::lock_guard lock(context().lock);
   auto module = build(programs);
   if (!module.ok())
@@ -39,17 +60,13 @@ StatusOr<std::unique_ptr<codegen::CompiledModule>> compileModule(std::span<const
   ScopedDiagnosticHandler collect(&context().mlir, [&](Diagnostic &diagnostic) {
     llvm::raw_string_ostream(message) << diagnostic.getLocation() << ": " << diagnostic << "\n";
   });
-  codegen::CompileOptions options;
-  options.targets = targets;
-  // The device reads the same variable; kernels must be compiled for checks.
-  const char *check = std::getenv("DLC_SIM_CHECK");
-  options.simCheck = check && std::string_view(check) == "1";
-  if (Status status = readNetwork(options); !status.ok())
-    return status;
-  auto compiled = codegen::compileModule(**module, options);
-  if (!compiled.ok())
-    return Status(compiled.status().code(), message + compiled.status().message());
-  return compiled;
+  StatusOr<codegen::CompileOptions> options = optionsFor(targets);
+  if (!options.ok())
+    return options.status();
+  auto made = make(**module, *options);
+  if (!made.ok())
+    return Status(made.status().code(), message + made.status().message());
+  return made;
 }
 
 /// How the value lies on the members. The front end's values are split along one dimension.
@@ -95,10 +112,11 @@ private:
 class CompilerBackend : public Backend {
 public:
   StatusOr<std::shared_ptr<Runnable>> compile(const Program &program, Session &session) override {
-    auto compiled = compileModule({&program, 1}, {session.device().id().kind});
-    if (!compiled.ok())
-      return compiled.status();
-    auto executable = (*compiled)->load();
+    const char *cache = std::getenv("DLC_CACHE");
+    auto executable = withModule({&program, 1}, {session.device().id().kind},
+                                 [&](ModuleOp module, const codegen::CompileOptions &options) {
+                                   return codegen::loadCached(module, options, cache ? cache : "");
+                                 });
     if (!executable.ok())
       return executable.status();
     const EntryInfo &entry = (*executable)->manifest().entries.front();
@@ -123,7 +141,7 @@ Backend &compilerBackend() {
 
 Status writeArtifact(std::span<const Program> entries, const std::vector<std::string> &targets,
                      const std::string &path) {
-  auto compiled = compileModule(entries, targets);
+  auto compiled = withModule(entries, targets, codegen::compileModule);
   return compiled.ok() ? (*compiled)->writeArtifact(path) : compiled.status();
 }
 
