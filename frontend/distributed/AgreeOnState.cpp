@@ -55,7 +55,7 @@ void takeFromFirst(const Job &job, Variable &variable, const std::source_locatio
       },
       where);
   copyBytes(*variable.place, variable.data(), Place::host(), values[0]->data, variable.type->bytes, where);
-  variable.place->copyToMembers(variable.segment->name, variable.offset, variable.type->bytes);
+  variable.place->copyToMembers(variable.segment->name, variable.offset, variable.type->bytes, where);
   variable.pristine = false;
 }
 

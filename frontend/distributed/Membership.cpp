@@ -39,11 +39,6 @@ runtime::JobOptions jobOptions(const distributed::InitOptions &options, Where wh
   const char *wanted = std::getenv("DLC_DEVICES");
   auto devices = runtime::parseDevices(!options.devices.empty() ? options.devices : wanted ? wanted : "cpu");
   check(devices.status(), where);
-  if (devices->size() > 1 && devices->front() != DeviceId())
-    fail(ErrorKind::Value,
-         "init: a process has several members on the cpu only, got " + std::to_string(devices->size()) + " on " +
-             devices->front().kind + "; start a process for each",
-         where);
   return {.devices = devices.take(), .engine = options.engine};
 }
 

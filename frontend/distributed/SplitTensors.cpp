@@ -107,6 +107,14 @@ Tensor intoBlocks(const Tensor &like, const char *rows, trace::TypeRef type, Lay
   return record::makeTensor(record::transfer(value, record::placeOf(like, where), where));
 }
 
+/// This process's blocks of a tensor whose elements it has all of.
+Tensor dealOut(const Tensor &like, const char *whole, trace::TypeRef type, Where where) {
+  const record::Job &job = *record::job();
+  LayoutRef layout = trace::blocksOf(0, type->shape[0], job.dealt());
+  int64_t row = type->shape[0] ? type->bytes / type->shape[0] : 0;
+  return intoBlocks(like, whole + layout->borders[job.member(0)] * row, type, layout, where);
+}
+
 /// What ranks tell each other of their rows: the type without their number must be equal.
 struct RowsOfRank {
   int64_t rows = 0;
@@ -154,7 +162,7 @@ Tensor from_local(const Tensor &rows, Where where) {
   if (is_split(rows, where))
     fail(ErrorKind::Distributed, "from_local: the tensor is one of the whole job already", where);
   if (job.members == 1)
-    return rows;
+    return shard(rows, where); // in leaves, where sums have an order
   std::vector<int64_t> borders{0}, shape = type->shape;
   for (int64_t count : exchangeRows(job, type, where)) {
     int64_t first = borders.back(), block = (count + job.localMembers - 1) / job.localMembers;
@@ -163,8 +171,14 @@ Tensor from_local(const Tensor &rows, Where where) {
   }
   shape[0] = borders.back();
   record::HostBytes bytes = record::readOnHost(rows, where);
-  return intoBlocks(rows, static_cast<const char *>(bytes.data), trace::internType(type->dtype, shape),
-                    trace::internLayout(0, borders), where);
+  LayoutRef given = trace::internLayout(0, borders);
+  Tensor joined =
+      intoBlocks(rows, static_cast<const char *>(bytes.data), trace::internType(type->dtype, shape), given, where);
+  if (job.leaves == 0 || given == trace::blocksOf(0, shape[0], job.dealt()))
+    return joined;
+  // Members have whole leaves: rows go to where any number of ranks would have them.
+  ValueRef value = record::valueOf(joined, where);
+  return dealOut(rows, static_cast<const char *>(record::wholeOf(*value, where)), value->type, where);
 }
 
 Tensor shard(const Tensor &tensor, Where where) {
@@ -175,11 +189,8 @@ Tensor shard(const Tensor &tensor, Where where) {
     fail(ErrorKind::Type, "shard: expected rows, got a tensor of rank 0", where);
   if (!job.dealt().split() || is_split(tensor, where))
     return tensor;
-  LayoutRef layout = trace::blocksOf(0, type->shape[0], job.dealt());
   record::HostBytes bytes = record::readOnHost(tensor, where);
-  int64_t row = type->shape[0] ? type->bytes / type->shape[0] : 0;
-  const char *own = static_cast<const char *>(bytes.data) + layout->borders[static_cast<size_t>(job.firstMember)] * row;
-  return intoBlocks(tensor, own, type, layout, where);
+  return dealOut(tensor, static_cast<const char *>(bytes.data), type, where);
 }
 
 Tensor to_local(const Tensor &tensor, Where where) {

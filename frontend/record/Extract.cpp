@@ -212,7 +212,7 @@ std::string initText(const Variable &variable) {
 
 /// A program that reads split values is one of the whole job; any other is this process's own.
 static void spread(trace::Program &program, const Extracted &graph) {
-  if (const Job *now = job(); now && now->localMembers > 1 && graph.place->isHost())
+  if (const Job *now = job(); now && now->localMembers > 1 && graph.place->isOfJob())
     program.job = now->runtime;
   if (std::none_of(graph.inputs.begin(), graph.inputs.end(), [](const ValueRef &input) { return input->layout; }))
     return;

@@ -65,7 +65,7 @@ void copyState(const Move &move, Place &place, const std::source_location &where
   if (move.from->segment) // else it takes its first values when it is used
     copyBytes(place, move.to->data(), *move.from->place, move.from->data(), move.from->type->bytes, where);
   if (move.to->segment)
-    place.copyToMembers(move.to->segment->name, move.to->offset, move.to->type->bytes);
+    place.copyToMembers(move.to->segment->name, move.to->offset, move.to->type->bytes, where);
   if (move.gradient.defined())
     move.storage->leafData->gradient = makeTensor(transfer(valueOf(move.gradient, where), place, where));
 }

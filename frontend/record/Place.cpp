@@ -182,17 +182,32 @@ void Place::dropArena(const std::string &name, int64_t bytes) {
     other->release(name);
 }
 
+bool Place::isOfJob() {
+  const Job *now = job();
+  return now && &session() == &now->runtime->session();
+}
+
 std::vector<Session *> Place::otherSessions() {
   std::vector<Session *> others;
-  const Job *now = job();
-  for (int local = 1; now && isHost_ && local < now->localMembers; ++local)
-    others.push_back(&now->runtime->session(local));
+  if (const Job *now = job(); now && now->localMembers > 1 && isOfJob())
+    for (int local = 1; local < now->localMembers; ++local)
+      others.push_back(&now->runtime->session(local));
   return others;
 }
 
-void Place::copyToMembers(const std::string &arena, int64_t offset, int64_t bytes) {
-  for (Session *other : otherSessions())
-    std::memcpy(other->arena(arena) + offset, session().arena(arena) + offset, static_cast<size_t>(bytes));
+void Place::copyToMembers(const std::string &arena, int64_t offset, int64_t bytes, const std::source_location &where) {
+  std::vector<Session *> others = otherSessions();
+  if (others.empty())
+    return;
+  const char *from = session().arena(arena) + offset;
+  std::vector<char> between;
+  if (!isHost_) {
+    between.resize(static_cast<size_t>(bytes));
+    check(session().download(between.data(), from, bytes), where);
+    from = between.data();
+  }
+  for (Session *other : others)
+    check(other->upload(other->arena(arena) + offset, from, bytes), where);
 }
 
 PlaceMemory Place::memory() { return {used, session().device().memoryStats().reserved + blocksUsed, peak}; }

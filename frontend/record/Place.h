@@ -42,6 +42,8 @@ public:
   bool isHost() const { return isHost_; }
   /// Whether it has a session.
   bool isUsed() const;
+  /// Whether it is the device of this process's first member, for all of them.
+  bool isOfJob();
   /// State, threads and compiled programs of this device; the job's where this process is in one.
   Session &session();
 
@@ -53,7 +55,7 @@ public:
   /// No program that knows it will run again.
   void dropArena(const std::string &name, int64_t bytes);
   /// After the host has written state: the process's other members get it too.
-  void copyToMembers(const std::string &arena, int64_t offset, int64_t bytes);
+  void copyToMembers(const std::string &arena, int64_t offset, int64_t bytes, const std::source_location &where);
   /// Gives back what waits to be used again.
   void releaseUnused();
   PlaceMemory memory();

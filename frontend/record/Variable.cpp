@@ -87,12 +87,12 @@ void placeAt(Variable &variable, std::shared_ptr<const Segment> segment, int64_t
   char *memory = variable.segment->base + offset;
   if (variable.place->isHost()) {
     check(fill(memory, type.dtype, type.elements, variable.init, variable.seed), variable.where);
-    variable.place->copyToMembers(variable.segment->name, offset, type.bytes);
-    return;
+  } else {
+    auto values = Buffer::allocate(type.bytes);
+    check(fill(values->data, type.dtype, type.elements, variable.init, variable.seed), variable.where);
+    copyBytes(*variable.place, memory, Place::host(), values->data, type.bytes, variable.where);
   }
-  auto values = Buffer::allocate(type.bytes);
-  check(fill(values->data, type.dtype, type.elements, variable.init, variable.seed), variable.where);
-  copyBytes(*variable.place, memory, Place::host(), values->data, type.bytes, variable.where);
+  variable.place->copyToMembers(variable.segment->name, offset, type.bytes, variable.where);
 }
 
 void placeAlone(Variable &variable) {
@@ -179,7 +179,7 @@ void hostWrite(Variable &variable, const void *data, const std::source_location 
     before->state = Value::State::Expired;
   before->obstacle = std::make_unique<Obstacle>(Obstacle{Obstacle::Overwritten, variable.name(), locate(where), {}});
   copyBytes(*variable.place, memory, Place::host(), data, variable.type->bytes, where);
-  variable.place->copyToMembers(variable.segment->name, variable.offset, variable.type->bytes);
+  variable.place->copyToMembers(variable.segment->name, variable.offset, variable.type->bytes, where);
   variable.pristine = false;
   if (variable.storage) {
     ++variable.storage->version;

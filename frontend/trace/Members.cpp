@@ -2,6 +2,8 @@
 
 #include "dlc/runtime/Job.h"
 
+#include <cstddef>
+
 namespace dlc::trace {
 
 namespace {
@@ -20,6 +22,36 @@ public:
   }
 
   Status run(std::span<const DlcBuffer> given, std::span<DlcBuffer> wanted) override {
+    if (job.session().device().id() == DeviceId())
+      return runOnHost(given, wanted);
+    // Values lie in the first member's memory, which the others do not reach.
+    std::vector<DlcBuffer> here(given.begin(), given.end()), back(wanted.begin(), wanted.end());
+    inputs.resize(here.size());
+    outputs.resize(back.size());
+    for (size_t i = 0; i < here.size(); ++i) {
+      here[i].data = hostMemory(inputs[i], given[i]);
+      if (Status status = job.session().download(here[i].data, given[i].data, given[i].bytes); !status.ok())
+        return status;
+    }
+    for (size_t i = 0; i < back.size(); ++i)
+      back[i].data = hostMemory(outputs[i], wanted[i]);
+    Status status = runOnHost(here, back);
+    for (size_t i = 0; status.ok() && i < back.size(); ++i)
+      status = job.session().upload(wanted[i].data, back[i].data, wanted[i].bytes);
+    return status;
+  }
+
+  std::span<const LayoutRef> resultLayouts() const override { return layouts; }
+  int64_t peakBytes() const override { return entry().peak; }
+
+private:
+  using HostMemory = std::vector<std::max_align_t>;
+  static void *hostMemory(HostMemory &memory, const DlcBuffer &like) {
+    memory.resize(static_cast<size_t>(like.bytes) / sizeof(std::max_align_t) + 1);
+    return memory.data();
+  }
+
+  Status runOnHost(std::span<const DlcBuffer> given, std::span<DlcBuffer> wanted) {
     char *unread = spare.data();
     for (size_t member = 0; member < programs.size(); ++member) {
       arguments[member].clear();
@@ -41,10 +73,6 @@ public:
     return job.call(programs, 0, arguments, results);
   }
 
-  std::span<const LayoutRef> resultLayouts() const override { return layouts; }
-  int64_t peakBytes() const override { return entry().peak; }
-
-private:
   const EntryInfo &entry() const { return programs.front()->executable().manifest().entries.front(); }
   static size_t blockOf(const ValueInfo &value) { return static_cast<size_t>((value.type.bytes() + 63) / 64 * 64); }
   DlcBuffer blockOf(const DlcBuffer &all, size_t member) const {
@@ -57,6 +85,7 @@ private:
   std::vector<LayoutRef> argumentLayouts, layouts;
   std::vector<std::vector<DlcBuffer>> arguments, results;
   std::vector<char> spare;
+  std::vector<HostMemory> inputs, outputs; ///< of what lies on another device
 };
 
 } // namespace

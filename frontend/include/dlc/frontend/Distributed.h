@@ -20,8 +20,7 @@ struct InitOptions {
   /// What carries the collectives: "gloo", "mpi", "shm", "inprocess". Empty: DLC_COMM, else what fits.
   std::string engine = {};
   /// "data:8": sums over the batch are taken in 8 parts and added as a binary tree, so that results have the same bits
-  /// for every number of members that divides 8. A power of two; batch norm, rows of from_local and scatters along an
-  /// inner axis excepted. Empty: DLC_INVARIANT, else sums have no such order.
+  /// for every number of members that divides 8. A power of two; batch norm and scatters along an inner axis excepted. Empty: DLC_INVARIANT, else sums have no such order.
   std::string invariant = {};
   /// How long a rank waits for others. Empty: DLC_TIMEOUT, else 300 s.
   std::optional<std::chrono::milliseconds> timeout = {};
@@ -64,7 +63,8 @@ Tensor reduce_scatter(const std::vector<Tensor> &parts, ReduceOp op = ReduceOp::
 // from it is the whole job's: item(), printing and data() gather, so all ranks call them.
 
 /// The tensor whose rows are all ranks' rows, those of rank 0 first. Ranks may give different numbers of rows; each new
-/// pattern compiles what reads it once more.
+/// pattern compiles what reads it once more. With `invariant`, rows that another rank has in a tensor of so many go
+/// there, so that bits do not depend on who gave them.
 Tensor from_local(const Tensor &rows, Where where = Where::current());
 /// A tensor that every rank has, its rows split among the members; each keeps its own.
 Tensor shard(const Tensor &tensor, Where where = Where::current());
