@@ -84,6 +84,9 @@ TEST(DataParallel, TwoRanksOfTwoMembersTrainAsOne) { expectTheCurveOfOneRank(2, 
 TEST(DataParallel, MembersOfAProcessTrainAsOneWithoutJit) { expectTheCurveOfOneRank(1, false, "cpu:2"); }
 
 TEST(DataParallel, TwoRanksTrainAsOneOnSimulatedDevices) { expectTheCurveOfOneRank(2, true, "sim"); }
+TEST(DataParallel, SimulatedDevicesOfAProcessTrainAsOne) { expectTheCurveOfOneRank(1, true, "sim:2"); }
+TEST(DataParallel, SimulatedDevicesOfAProcessTrainAsOneWithoutJit) { expectTheCurveOfOneRank(1, false, "sim:3"); }
+TEST(DataParallel, TwoRanksOfTwoSimulatedDevicesTrainAsOne) { expectTheCurveOfOneRank(2, true, "sim:2"); }
 
 TEST(DataParallel, EverySampleIsLoadedOnce) {
   asRanks(3, [] {

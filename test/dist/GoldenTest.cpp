@@ -4,7 +4,8 @@
 using namespace dlc;
 using namespace dlc::test;
 
-// The first steps of the curves of test/golden, PyTorch's losses on one process, by several ranks.
+// The first steps of a curve of test/golden, PyTorch's losses on one process, by several ranks; larger nets and all
+// engines: matrix.py.
 namespace {
 
 constexpr size_t kSteps = 10;
@@ -28,22 +29,6 @@ void expectMlp(DType dtype) {
   expectCurve(model, optimizer, meanSquares, vectors(file, dtype), file, dtype);
 }
 
-void expectCnn(DType dtype) {
-  StateDict file = golden("cnn_adamw");
-  SimpleCNN model(dtype);
-  loadInitial(model, file, dtype);
-  optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
-  expectCurve(model, optimizer, crossEntropy, digits(file, dtype), file, dtype);
-}
-
-void expectTransformer(DType dtype) {
-  StateDict file = golden("transformer");
-  Transformer model(dtype);
-  loadInitial(model, file, dtype);
-  optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
-  expectCurve(model, optimizer, crossEntropy, text(file), file, dtype);
-}
-
 class RanksGolden : public ::testing::TestWithParam<int64_t> {};
 
 } // namespace
@@ -53,11 +38,5 @@ TEST_P(RanksGolden, MlpF32) {
 }
 TEST_P(RanksGolden, MlpF64) {
   asRanks(GetParam(), [] { expectMlp(f64); });
-}
-TEST_P(RanksGolden, CnnF32) {
-  asRanks(GetParam(), [] { expectCnn(f32); });
-}
-TEST_P(RanksGolden, TransformerF32) {
-  asRanks(GetParam(), [] { expectTransformer(f32); });
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, RanksGolden, ::testing::Values(2, 4));

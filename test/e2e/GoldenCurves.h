@@ -91,12 +91,17 @@ inline BatchList vectors(const StateDict &file, DType dtype) {
   return batches;
 }
 
-/// Images and labels by sample number, from all digits.
-inline BatchList digits(const StateDict &file, DType dtype) {
+/// Images and labels of all digits.
+inline TensorDataset allDigits(DType dtype) {
   auto read = readDigits(std::string(DLC_TEST_FOLDER) + "/../examples/digits/data/digits.csv.gz");
   EXPECT_TRUE(read.ok()) << read.status().message();
   int64_t size = read->size();
-  TensorDataset all(tensor(read->images, {size, 1, 8, 8}).to(dtype), tensor(read->labels, {size}));
+  return {tensor(read->images, {size, 1, 8, 8}).to(dtype), tensor(read->labels, {size})};
+}
+
+/// Of these, by sample number.
+inline BatchList digits(const StateDict &file, DType dtype) {
+  TensorDataset all = allDigits(dtype);
   BatchList batches;
   Tensor indices = file.at("indices");
   batches.reserve(size_t(indices.size(0)));

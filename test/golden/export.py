@@ -5,6 +5,9 @@ run by hand, needs torch, numpy, safetensors.
 Each file holds the initial weights (initial.<name>), what makes the batches of the 50 steps, the loss of each step before
 its update in f32 (loss_f32) and in f64 from the same weights and data widened (loss_f64), and the f32 weights after the
 last step (final.<name>).
+
+epochs.safetensors has the losses alone, <curve>.loss_f32 and <curve>.loss_f64, of 100 steps over small sets (the first samples of
+the other curves, EPOCHS) in batches whose last is short, each epoch in the order that dlc's loader has for seed 3.
 """
 import gzip
 import pathlib
@@ -18,6 +21,7 @@ from torch.nn import functional as F
 
 folder = pathlib.Path(__file__).resolve().parent
 steps = 50
+EPOCHS = {"mlp": (110, 16), "cnn": (146, 32), "transformer": (43, 8)}  # samples, batch size
 context, vocabulary = 32, 65  # of the transformer, in characters
 gpt_context = 64
 alphabet = "\n !$&',-.3:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -147,7 +151,7 @@ def hashed(model):
 
 def export_large(name, make_model, batches, loss_of, optimizer_of, inputs):
     """Without weights: those at first follow from a formula, of the last only running statistics are kept, in f32 and f64."""
-    if sys.argv[1:] and name not in sys.argv[1:]:
+    if not wanted(name):
         return
     single, double = hashed(make_model()), hashed(make_model()).double()
     tensors = {**inputs, "loss_f32": train(single, batches, loss_of, optimizer_of),
@@ -156,9 +160,7 @@ def export_large(name, make_model, batches, loss_of, optimizer_of, inputs):
         for key, value in model.state_dict().items():
             if "running" in key:
                 tensors[f"{precision}.{key}"] = value.numpy().copy()
-    path = folder / f"{name}.safetensors"
-    save_file(tensors, path, {"torch": torch.__version__})
-    path.chmod(0o644)
+    write(name, tensors)
     print(f"{name}: loss {tensors['loss_f64'][0]:.6f} to {tensors['loss_f64'][-1]:.6f}, f32 differs by at most "
           f"{np.abs(tensors['loss_f32'] - tensors['loss_f64']).max():.1e}")
 
@@ -184,9 +186,18 @@ def widened(value):
     return value.double() if value.is_floating_point() else value
 
 
-def export(name, make_model, batches, loss_of, optimizer_of, inputs):
-    if sys.argv[1:] and name not in sys.argv[1:]:
-        return
+def wanted(name):
+    return not sys.argv[1:] or name in sys.argv[1:]
+
+
+def write(name, tensors):
+    path = folder / f"{name}.safetensors"
+    save_file(tensors, path, {"torch": torch.__version__})
+    path.chmod(0o644)
+
+
+def curves(name, make_model, batches, loss_of, optimizer_of):
+    """Losses and the weights before and after, from the same weights on every call."""
     torch.manual_seed(0)
     single = make_model()
     initial = arrays(single, "initial")
@@ -196,12 +207,45 @@ def export(name, make_model, batches, loss_of, optimizer_of, inputs):
     loss_f32 = train(single, batches, loss_of, optimizer_of)
     loss_f64 = train(double, [(widened(x), widened(y)) for x, y in batches], loss_of, optimizer_of)
     assert loss_f32.dtype == np.float32 and loss_f64.dtype == np.float64
-    tensors = {**initial, **arrays(single, "final"), **inputs, "loss_f32": loss_f32, "loss_f64": loss_f64}
-    path = folder / f"{name}.safetensors"
-    save_file(tensors, path, {"torch": torch.__version__})
-    path.chmod(0o644)
     print(f"{name}: loss {loss_f64[0]:.6f} to {loss_f64[-1]:.6f}, f32 differs by at most "
           f"{np.abs(loss_f32 - loss_f64).max():.1e}")
+    return {"loss_f32": loss_f32, "loss_f64": loss_f64}, {**initial, **arrays(single, "final")}
+
+
+def export(name, make_model, batches, loss_of, optimizer_of, inputs):
+    if wanted(name):
+        losses, weights = curves(name, make_model, batches, loss_of, optimizer_of)
+        write(name, {**weights, **inputs, **losses})
+
+
+def philox(counter, key):
+    """Philox 4x32-10."""
+    low = 0xFFFFFFFF
+    for _ in range(10):
+        first, second = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
+        counter = [second >> 32 ^ counter[1] ^ key[0], second & low, first >> 32 ^ counter[3] ^ key[1], first & low]
+        key = [key[0] + 0x9E3779B9 & low, key[1] + 0xBB67AE85 & low]
+    return counter
+
+
+def shuffled(size, seed, epoch):
+    """The loader's order: Fisher and Yates' from the end, drawing from Philox."""
+    order = list(range(size))
+    for i in range(size - 1, 0, -1):
+        words = philox([i, 0, epoch, 1 << 31], [seed, 0])
+        other = (words[0] << 32 | words[1]) * (i + 1) >> 64
+        order[i], order[other] = order[other], order[i]
+    return order
+
+
+def epochs(name, x, y):
+    """100 batches of the first samples."""
+    samples, size = EPOCHS[name]
+    batches = []
+    for epoch in range(100):
+        order = shuffled(samples, 3, epoch)
+        batches += [(x[order[i:i + size]], y[order[i:i + size]]) for i in range(0, samples, size)]
+    return batches[:100]
 
 
 def read_digits():
@@ -247,25 +291,38 @@ def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
 
+    over_epochs = {}
+
+    def both(name, curve, make_model, batches, samples, loss_of, optimizer_of, inputs):
+        export(name, make_model, batches, loss_of, optimizer_of, inputs)
+        if wanted("epochs"):
+            losses, _ = curves(f"{curve} in epochs", make_model, epochs(curve, *samples), loss_of, optimizer_of)
+            over_epochs.update({f"{curve}.{key}": value for key, value in losses.items()})
+
     generator = np.random.default_rng(0)
     inputs = generator.standard_normal((steps, 20, 10)).astype(np.float32)
     targets = generator.standard_normal((steps, 20, 10)).astype(np.float32)
-    export("mlp", Mlp, [(torch.from_numpy(x), torch.from_numpy(y)) for x, y in zip(inputs, targets)], F.mse_loss,
-           lambda parameters: torch.optim.SGD(parameters, lr=0.01), {"inputs": inputs, "targets": targets})
+    batches = [(torch.from_numpy(x), torch.from_numpy(y)) for x, y in zip(inputs, targets)]
+    rows = [torch.from_numpy(values.reshape(-1, 10)) for values in (inputs, targets)]
+    both("mlp", "mlp", Mlp, batches, rows, F.mse_loss, lambda parameters: torch.optim.SGD(parameters, lr=0.01),
+         {"inputs": inputs, "targets": targets})
 
     images, labels = read_digits()
     indices = digit_indices(len(labels), 64)
     batches = [(torch.from_numpy(images[i]), torch.from_numpy(labels[i])) for i in indices]
     export("cnn_sgd", SimpleCNN, batches, F.cross_entropy,
            lambda parameters: torch.optim.SGD(parameters, lr=0.01, momentum=0.9), {"indices": indices})
-    export("cnn_adamw", SimpleCNN, batches, F.cross_entropy,
-           lambda parameters: torch.optim.AdamW(parameters, lr=1e-3), {"indices": indices})
+    both("cnn_adamw", "cnn", SimpleCNN, batches, (torch.from_numpy(images), torch.from_numpy(labels)), F.cross_entropy,
+         lambda parameters: torch.optim.AdamW(parameters, lr=1e-3), {"indices": indices})
 
     tokens, starts = read_text(context, 8)
     sequences = torch.from_numpy(tokens[starts[:, :, None] + np.arange(context + 1)])
-    export("transformer", Transformer, [(rows[:, :-1], rows[:, 1:]) for rows in sequences],
-           lambda logits, y: F.cross_entropy(logits.flatten(0, 1), y.flatten()),
-           lambda parameters: torch.optim.AdamW(parameters, lr=1e-3), {"tokens": tokens, "starts": starts})
+    rows = sequences.flatten(0, 1)
+    both("transformer", "transformer", Transformer, [(rows[:, :-1], rows[:, 1:]) for rows in sequences], (rows[:, :-1], rows[:, 1:]),
+         lambda logits, y: F.cross_entropy(logits.flatten(0, 1), y.flatten()),
+         lambda parameters: torch.optim.AdamW(parameters, lr=1e-3), {"tokens": tokens, "starts": starts})
+    if over_epochs:
+        write("epochs", over_epochs)
 
     large = torch.from_numpy(images).repeat_interleave(4, 2).repeat_interleave(4, 3)
     indices = digit_indices(len(labels), 16)

@@ -267,18 +267,20 @@ class Factory final : public CommunicatorFactory {
     StatusOr<MpiProcess *> process = MpiProcess::get();
     if (!process.ok())
       return process.status();
+    // First, so that members of one process see each other here and need not wait for each other.
+    std::string key = storeKey(group, channelNumber, generation) + "/mpi/", context = "group '" + group.name + "'";
+    if (Status status = store.set(key + std::to_string(group.rank), describeSelf(**process)); !status.ok())
+      return status.withContext(context);
     std::unique_lock one((*process)->creating, deadline);
     if (!one.owns_lock())
-      return Status(StatusCode::PeerFailed, "group '" + group.name + "': another one is being created for too long");
+      return Status(StatusCode::PeerFailed, context + ": another one is being created for too long");
     std::vector<int> ranks;
     MpiChannel channel;
-    if (Status status = meet(**process, store, storeKey(group, channelNumber, generation) + "/mpi/", group, deadline,
-                             ranks, channel);
-        !status.ok())
+    if (Status status = meet(**process, store, key, group, deadline, ranks, channel); !status.ok())
       return status;
     if (ranks.size() > 1)
       if (Status status = (*process)->join(ranks, group.rank, channel); !status.ok())
-        return status.withContext("group '" + group.name + "'");
+        return status.withContext(context);
     return makeHostCommunicator(
         group, std::make_unique<MpiEngine>(**process, group, std::move(channel), options.fixedOrder), options);
   }
@@ -287,8 +289,6 @@ class Factory final : public CommunicatorFactory {
   static Status meet(MpiProcess &process, Store &store, const std::string &key, const Group &group, Deadline deadline,
                      std::vector<int> &ranks, MpiChannel &channel) {
     std::string context = "group '" + group.name + "'";
-    if (Status status = store.set(key + std::to_string(group.rank), describeSelf(process)); !status.ok())
-      return status.withContext(context);
     std::vector<int> missing;
     Status first;
     for (int m = 0; m < int(group.members.size()); ++m) {
