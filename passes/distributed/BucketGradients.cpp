@@ -61,6 +61,9 @@ public:
   BlockBuckets(Block &block, const DenseMap<StringAttr, unsigned> &parameters, const Link &link)
       : block(block), parameters(parameters), link(link) {}
 
+  /// In a loop or a branch nothing is the gradient of a step.
+  void runInside() { joinSmall(); }
+
   void run(int64_t bucketBytes) {
     std::vector<Gradient> gradients = findGradients();
     while (!gradients.empty()) {
@@ -279,7 +282,16 @@ struct BucketGradientsPass : passes::impl::BucketGradientsPassBase<BucketGradien
         parameters.try_emplace(variable.getSymNameAttr(), parameters.size());
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal())
-        BlockBuckets(function.getBody().front(), parameters, Link{linkSeconds, linkBandwidth}).run(bucketBytes);
+        bucket(function, parameters);
+  }
+
+  void bucket(func::FuncOp function, const DenseMap<StringAttr, unsigned> &parameters) {
+    Link link{linkSeconds, linkBandwidth};
+    BlockBuckets(function.getBody().front(), parameters, link).run(bucketBytes);
+    function.walk([&](dl::ControlOpInterface op) {
+      for (Region &region : op->getRegions())
+        BlockBuckets(region.front(), parameters, link).runInside();
+    });
   }
 };
 

@@ -216,16 +216,17 @@ bool Partials::keepsOrder(Operation *op, dl::PartialAttr partial) const {
 }
 
 /// In a step of a loop, or a branch, what is linear is done to the parts instead of the sum, so that the loop's result
-/// may stay partial. Moves and powers of two keep the bits, also where sums have an order. The operand that is a part;
-/// the others are whole. Null: none.
+/// may stay partial. Where sums have an order this is for micro-batches alone, whose sums are none of a step: there
+/// moves and powers of two keep the bits. The operand that is a part; the others are whole. Null: none.
 OpOperand *Partials::linear(Operation *op) const {
   auto shardable = dyn_cast<dl::ShardableOpInterface>(op);
   if (!shardable || !isa<dl::ControlOpInterface>(op->getParentOp()) || makesPartial(op))
     return nullptr;
+  dl::MeshOp mesh = dl::MeshOp::find(op);
   for (OpOperand &operand : op->getOpOperands()) {
     dl::PartialAttr own = kept(operand.get());
-    if (own && own.getKind() == dl::ReduceKind::Sum && shardable.isLinearIn(operand.getOperandNumber()) &&
-        !splitsAlong(op, operandShardings, own))
+    bool fits = own && own.getKind() == dl::ReduceKind::Sum && (own.getLeaves() || !mesh.isOrdered(own.getAxes()));
+    if (fits && shardable.isLinearIn(operand.getOperandNumber()) && !splitsAlong(op, operandShardings, own))
       return &operand;
   }
   return nullptr;

@@ -36,7 +36,7 @@ void expectTheWholeBatch(int64_t rows, int64_t n, bool jitted, const Device &dev
   auto body = [&](Tensor x, Tensor y) {
     Tensor loss = accumulate(n, [&](const Tensor &a, const Tensor &b) { return nn::mse_loss(model(a), b); }, x, y);
     std::vector<Tensor> all{loss};
-    for (auto parameter : model.parameters()) {
+    for (auto &parameter : model.parameters()) {
       all.push_back(parameter.grad());
       parameter.zero_grad();
     }
@@ -186,7 +186,7 @@ TEST(Accumulate, NeedsTheMemoryOfAMicroBatch) {
       auto step = jit([&](Tensor x, Tensor y) {
         Tensor loss = accumulate(n, [&](const Tensor &a, const Tensor &b) { return nn::mse_loss(model(a), b); }, x, y);
         std::vector<Tensor> all{loss};
-        for (auto parameter : model.parameters()) {
+        for (auto &parameter : model.parameters()) {
           all.push_back(parameter.grad());
           parameter.zero_grad();
         }
@@ -195,7 +195,7 @@ TEST(Accumulate, NeedsTheMemoryOfAMicroBatch) {
       step(rowsOf(1024, 3), rowsOf(1024, 2));
       return step.report().peak_bytes;
     };
-    int64_t hidden = 1024 / 2 * 256 * 4;
+    int64_t rows = 1024, hidden = rows / 2 * 256 * 4;
     EXPECT_LT(peakOf(8), peakOf(1) - hidden * 7 / 8);
   });
 }

@@ -87,3 +87,23 @@ func.func @unlike(%x: tensor<8xf32>, %y: tensor<8xf64>) attributes {dl.entry} {
   dl.write @d, %d : tensor<8xf32>
   return
 }
+
+// -----
+
+dl.mesh @mesh ["data" = 2]
+// In steps of a loop small ones are joined as anywhere.
+// CHECK-LABEL: func.func @steps(
+// CHECK: dl.scan 3
+// CHECK: dl.all_reduce sum(data) %{{.*}}, %{{.*}} : tensor<4xf32>, tensor<4xf32>
+// CHECK-NOT: dl.all_reduce
+func.func @steps(%xs: tensor<3x4xf32>, %h: tensor<4xf32>) -> tensor<4xf32> attributes {dl.entry} {
+  %y = dl.scan 3 carry(%a = %h : tensor<4xf32>) slices(%x = %xs : tensor<3x4xf32>) -> (tensor<4xf32>) {
+    %0 = dl.mul %a, %x : tensor<4xf32>
+    %1 = dl.mul %0, %0 : tensor<4xf32>
+    %2 = dl.all_reduce sum(data) %0 : tensor<4xf32>
+    %3 = dl.all_reduce sum(data) %1 : tensor<4xf32>
+    %4 = dl.sub %2, %3 : tensor<4xf32>
+    dl.yield %4 : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}

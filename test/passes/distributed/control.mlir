@@ -1,4 +1,6 @@
 // RUN: dlc-opt %s -dl-set-mesh=axes=data=2 -dl-set-data-parallel -dl-propagate-shardings -dl-place-reshards -dl-partition | FileCheck %s
+// RUN: dlc-opt %s -dl-set-mesh="axes=data=2 leaves=data=4" -dl-set-data-parallel -dl-propagate-shardings -dl-place-reshards \
+// RUN:   -dl-partition | FileCheck %s --check-prefix=ORDER
 // RUN: dlc-opt %S/../../distributed/accumulate.mlir -dl-set-mesh="axes=data=2 leaves=data=8" -dl-set-data-parallel \
 // RUN:   -dl-frontend-pipeline -dl-propagate-shardings -dl-place-reshards | FileCheck %s --check-prefix=TREE
 // RUN: dlc-opt %S/../../distributed/accumulate.mlir -dl-set-mesh=axes=data=4 -dl-set-data-parallel -dl-frontend-pipeline \
@@ -119,6 +121,13 @@ func.func @branches(%x: tensor<8x3xf32>, %p: tensor<i1>, %c: tensor<3xf32> {dl.s
 // CHECK: dl.yield
 // CHECK-COUNT-2: dl.all_reduce sum(data)
 // CHECK-NOT: dl.all_
+// Where the sum has an order of its own it is taken first, in each step.
+// ORDER-LABEL: func.func @linear(
+// ORDER: dl.scan 2
+// ORDER-COUNT-2: dl.all_reduce sum(data)
+// ORDER: dl.div
+// ORDER: dl.yield
+// ORDER-NOT: dl.all_
 func.func @linear(%xs: tensor<2x4x3xf32> {dl.sharding = #dl.sharding<[_, data, _]>},
                   %ns: tensor<2x4x3xf32> {dl.sharding = #dl.sharding<[_, data, _]>},
                   %i: tensor<3xi64> {dl.sharding = #dl.sharding<[_]>}) -> (tensor<3xf32>, tensor<9xf32>) attributes {dl.entry} {
