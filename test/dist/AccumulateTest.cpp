@@ -144,33 +144,44 @@ TEST(Accumulate, WeighsByRows) {
   });
 }
 
-// Batch norm is over a micro-batch of all ranks; its sums are exchanged in each step of the loop.
-TEST(Accumulate, BatchNormSeesMicroBatchesOfAllRanks) {
-  struct Normed : nn::Module {
-    nn::Linear fc = add("fc", nn::Linear(3, 4));
-    nn::BatchNorm1d norm = add("norm", nn::BatchNorm1d(4));
-    Tensor forward(Tensor x) override { return norm(fc(x)); }
+namespace {
+
+struct Normed : nn::Module {
+  nn::Linear fc = add("fc", nn::Linear(3, 4));
+  nn::BatchNorm1d norm = add("norm", nn::BatchNorm1d(4));
+  Tensor forward(Tensor x) override { return norm(fc(x)); }
+};
+
+/// Batch norm is over a micro-batch of all ranks; its sums are exchanged in each step of the loop.
+void expectNormsOfAllRanks(const Device &device) {
+  Normed alone, model;
+  model.load_state_dict(alone.state_dict());
+  model.to(device);
+  distributed::DataParallel(model);
+  // Rows 0, 1 of both ranks are one part, 2, 3 the other.
+  Tensor x = values({8, 3}), y = values({8, 4});
+  auto part = [](const Tensor &all, int64_t from) {
+    return cat({all.slice(0, from, from + 2), all.slice(0, from + 4, from + 6)}, 0);
   };
-  asRanks(2, [] {
-    Normed alone, model;
-    model.load_state_dict(alone.state_dict());
-    distributed::DataParallel(model);
-    // Rows 0, 1 of both ranks are one part, 2, 3 the other.
-    Tensor x = values({8, 3}), y = values({8, 4});
-    auto part = [](const Tensor &all, int64_t from) {
-      return cat({all.slice(0, from, from + 2), all.slice(0, from + 4, from + 6)}, 0);
-    };
-    Row expected;
-    for (int64_t from : {0, 2})
-      (nn::mse_loss(alone(part(x, from)), part(y, from)) * 0.5).backward();
-    accumulate(
-        2, [&](const Tensor &a, const Tensor &b) { return nn::mse_loss(model(a), b); }, distributed::shard(x),
-        distributed::shard(y));
-    for (size_t i = 0; i < alone.parameters().size(); ++i)
-      expectNear(model.parameters()[i].grad().to_vector<double>(), alone.parameters()[i].grad().to_vector<double>(),
-                 "parameter " + std::to_string(i));
-    expectNear(model.norm.running_mean.to_vector<double>(), alone.norm.running_mean.to_vector<double>(), "mean");
-  });
+  for (int64_t from : {0, 2})
+    (nn::mse_loss(alone(part(x, from)), part(y, from)) * 0.5).backward();
+  accumulate(
+      2, [&](const Tensor &a, const Tensor &b) { return nn::mse_loss(model(a), b); }, distributed::shard(x).to(device),
+      distributed::shard(y).to(device));
+  for (size_t i = 0; i < alone.parameters().size(); ++i)
+    expectNear(model.parameters()[i].grad().to_vector<double>(), alone.parameters()[i].grad().to_vector<double>(),
+               "parameter " + std::to_string(i));
+  expectNear(model.norm.running_mean.to_vector<double>(), alone.norm.running_mean.to_vector<double>(), "mean");
+}
+
+} // namespace
+
+TEST(Accumulate, BatchNormSeesMicroBatchesOfAllRanks) {
+  asRanks(2, [] { expectNormsOfAllRanks({}); });
+}
+
+TEST(Accumulate, BatchNormSeesMicroBatchesOfSimulatedDevices) {
+  asRanks(2, [] { expectNormsOfAllRanks(Device("sim")); }, "sim");
 }
 
 // The hidden rows of all but one of 8 micro-batches, 256 floats each, need no memory.
