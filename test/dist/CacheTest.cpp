@@ -49,10 +49,10 @@ TEST(Cache, WhatIsNoSoundProgramIsCompiledAnew) {
   std::string programs = folder.file("programs");
   compute(2, programs);
   for (const auto &[name, time] : programsIn(programs))
-    std::filesystem::resize_file(programs + "/" + name, 1000);
+    std::filesystem::resize_file(std::filesystem::path(programs) / name, 1000);
   compute(2, programs);
   for (const auto &[name, time] : programsIn(programs))
-    EXPECT_GT(std::filesystem::file_size(programs + "/" + name), 1000u);
+    EXPECT_GT(std::filesystem::file_size(std::filesystem::path(programs) / name), 1000u);
 }
 
 TEST(Cache, MustBeThisUsersAlone) {
