@@ -39,6 +39,7 @@ StatusOr<Communicator *> CommunicatorTable::get(const std::string &name, const s
 std::vector<ChannelRecord> CommunicatorTable::history() const {
   std::lock_guard guard(lock_);
   std::vector<ChannelRecord> channels;
+  channels.reserve(made_.size());
   for (const auto &[key, communicator] : made_)
     channels.push_back({perProcess_ == 1 ? std::string() : names_[size_t(key.member)], key.name, key.channel,
                         std::string(communicator->engine()), communicator->history()});

@@ -28,6 +28,11 @@ std::string deviceName(const DeviceId &device, size_t local) {
   return device.kind == "cpu" ? "cpu:" + std::to_string(local) : device.str();
 }
 
+Status unequalDevices(size_t first, const std::string &firstHost, size_t other, const std::string &where) {
+  return invalid("all ranks expect the same number of devices, got " + std::to_string(first) + " on rank 0 (host " +
+                 firstHost + ") and " + std::to_string(other) + " on " + where + ")");
+}
+
 } // namespace
 
 StatusOr<std::vector<DeviceId>> parseDevices(std::string_view text) {
@@ -105,8 +110,7 @@ Status Job::meet() {
     if (rank == 0)
       firstHost = theirs[0];
     else if (size_t first = names_.size() / size_t(rank); first != devices)
-      return invalid("all ranks expect the same number of devices, got " + std::to_string(first) + " on rank 0 (host " +
-                     firstHost + ") and " + std::to_string(devices) + " on " + where + ")");
+      return unequalDevices(first, firstHost, devices, where);
     devices_.emplace_back(theirs.begin() + 2, theirs.end());
     ranks_.push_back(std::string(where).append(", pid ").append(theirs[1]).append(")"));
     for (size_t i = 2; i < theirs.size(); ++i)
