@@ -84,41 +84,40 @@ void average(const Given &given, ReduceOp op, int64_t ranks) {
 /// Members beside a process's first take part with what changes nothing.
 class Neutral {
 public:
-  Neutral(const record::Job &job, const Given &given, ReduceOp op) {
+  Neutral(const record::Job &job, std::shared_ptr<Buffer> given, DType dtype, ReduceOp op)
+      : given(std::move(given)), dtype(dtype) {
+    auto bytes = static_cast<size_t>(this->given->bytes);
     for (int local = 1; local < job.localMembers; ++local) {
-      others.push_back(Buffer::allocate(given.type->bytes));
+      others.push_back(Buffer::allocate(this->given->bytes));
       bool isSum = op == ReduceOp::Sum || op == ReduceOp::Avg;
       if (isSum)
-        std::memset(others.back()->data, 0, static_cast<size_t>(given.type->bytes));
+        std::memset(others.back()->data, 0, bytes);
       else
-        std::memcpy(others.back()->data, given.elements->data, static_cast<size_t>(given.type->bytes));
+        std::memcpy(others.back()->data, this->given->data, bytes);
     }
   }
-  Elements of(int local, const Given &given) const {
-    return {local ? others[static_cast<size_t>(local) - 1]->data : given.elements->data, given.type->elements,
-            given.type->dtype};
+  Elements of(int local) const {
+    const Buffer &buffer = local ? *others[static_cast<size_t>(local) - 1] : *given;
+    return {buffer.data, buffer.bytes / byteSize(dtype), dtype};
   }
 
 private:
+  std::shared_ptr<Buffer> given;
+  DType dtype;
   std::vector<std::shared_ptr<Buffer>> others;
 };
-
-void reduce(const record::Job &job, const char *function, const Given &given, ReduceOp op, Where where) {
-  runtime::Reduce kind = kindOf(function, op, given.type->dtype, where);
-  Neutral neutral(job, given, op);
-  together(
-      job,
-      [&](Communicator &world, const Op &id, int local) { return world.allReduce(id, neutral.of(local, given), kind); },
-      where);
-  average(given, op, job.worldSize);
-}
 
 } // namespace
 
 void all_reduce(const Tensor &tensor, ReduceOp op, Where where) {
   const record::Job &job = record::requireJob("all_reduce", where);
   Given given = read("all_reduce", tensor, where);
-  reduce(job, "all_reduce", given, op, where);
+  runtime::Reduce kind = kindOf("all_reduce", op, given.type->dtype, where);
+  Neutral all(job, given.elements, given.type->dtype, op);
+  together(
+      job, [&](Communicator &world, const Op &id, int local) { return world.allReduce(id, all.of(local), kind); },
+      where);
+  average(given, op, job.worldSize);
   assign("all_reduce", tensor, given, where);
 }
 
@@ -128,13 +127,10 @@ void broadcast(const Tensor &tensor, int64_t root, Where where) {
     fail(ErrorKind::Value,
          "broadcast: there is no rank " + std::to_string(root) + " of " + std::to_string(job.worldSize), where);
   Given given = read("broadcast", tensor, where);
-  Neutral others(job, given, ReduceOp::Sum);
+  Neutral all(job, given.elements, given.type->dtype, ReduceOp::Sum);
   int member = static_cast<int>(root) * job.localMembers;
   together(
-      job,
-      [&](Communicator &world, const Op &id, int local) {
-        return world.broadcast(id, others.of(local, given), member);
-      },
+      job, [&](Communicator &world, const Op &id, int local) { return world.broadcast(id, all.of(local), member); },
       where);
   if (job.rank != root)
     assign("broadcast", tensor, given, where);
@@ -173,19 +169,33 @@ Tensor reduce_scatter(const std::vector<Tensor> &parts, ReduceOp op, Where where
          "reduce_scatter: expected one tensor for each of " + std::to_string(job.worldSize) + " ranks, got " +
              std::to_string(parts.size()),
          where);
-  // All of it is reduced and all but one part dropped: this serves metrics and tests, not training.
-  Given mine;
+  trace::TypeRef type = record::implOf(parts[0], where).type;
+  runtime::Reduce kind = kindOf("reduce_scatter", op, type->dtype, where);
+  // A rank's part is shared out among its members; behind it lie zeros where they do not divide it.
+  int64_t share = (type->elements + job.localMembers - 1) / job.localMembers, bytes = share * byteSize(type->dtype);
+  auto whole = Buffer::allocate(bytes * job.members), own = Buffer::allocate(bytes * job.localMembers);
+  std::memset(whole->data, 0, static_cast<size_t>(whole->bytes));
   for (size_t i = 0; i < parts.size(); ++i) {
     Given given = read("reduce_scatter", parts[i], where);
-    if (i && given.type != record::implOf(parts[0], where).type)
+    if (given.type != type)
       fail(ErrorKind::Type,
            "reduce_scatter: part " + std::to_string(i) + " is " + trace::str(given.type) + ", part 0 " +
-               trace::str(record::implOf(parts[0], where).type),
+               trace::str(type),
            where);
-    reduce(job, "reduce_scatter", given, op, where);
-    if (i == static_cast<size_t>(job.rank))
-      mine = given;
+    std::memcpy(static_cast<char *>(whole->data) + own->bytes * static_cast<int64_t>(i), given.elements->data,
+                static_cast<size_t>(type->bytes));
   }
+  Neutral all(job, whole, type->dtype, op);
+  together(
+      job,
+      [&](Communicator &world, const Op &id, int local) {
+        Elements out{static_cast<char *>(own->data) + bytes * local, share, type->dtype};
+        return world.reduceScatter(id, all.of(local), out, kind);
+      },
+      where);
+  Given mine{type, Buffer::allocate(type->bytes)};
+  std::memcpy(mine.elements->data, own->data, static_cast<size_t>(type->bytes));
+  average(mine, op, job.worldSize);
   record::ValueRef value = record::concrete(mine.type, mine.elements);
   return record::makeTensor(record::transfer(value, record::placeOf(parts[0], where), where));
 }

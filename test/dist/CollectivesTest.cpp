@@ -57,6 +57,31 @@ TEST(Collectives, GatherAndScatter) {
   });
 }
 
+// A rank's part of an odd number of elements is shared out among its two members, who together count once.
+TEST(Collectives, ScatterAmongSeveralMembers) {
+  asRanks(
+      2,
+      [] {
+        auto rank = double(distributed::rank());
+        auto scattered = [&](ReduceOp op, DType dtype) {
+          return distributed::reduce_scatter(
+                     {tensor({rank, 10.0, -2.0}, dtype), tensor({4.0, 5 * rank, 6 - 2 * rank}, dtype)}, op)
+              .to_vector<double>();
+        };
+        for (DType dtype : {f32, f64, i64}) {
+          EXPECT_EQ(scattered(ReduceOp::Sum, dtype), rank == 0 ? (Row{1, 20, -4}) : (Row{8, 5, 10}));
+          EXPECT_EQ(scattered(ReduceOp::Max, dtype), rank == 0 ? (Row{1, 10, -2}) : (Row{4, 5, 6}));
+          EXPECT_EQ(scattered(ReduceOp::Min, dtype), rank == 0 ? (Row{0, 10, -2}) : (Row{4, 0, 4}));
+        }
+        EXPECT_EQ(scattered(ReduceOp::Avg, f32), rank == 0 ? (Row{0.5, 10, -2}) : (Row{4, 2.5, 5}));
+        EXPECT_EQ(errorOf([&] { scattered(ReduceOp::Avg, i32); }),
+                  "reduce_scatter: no average of i32 tensors; convert them first");
+        EXPECT_EQ(errorOf([&] { distributed::reduce_scatter({tensor({1, 2}), tensor({1})}); }),
+                  "reduce_scatter: part 1 is tensor<1xf32>, part 0 tensor<2xf32>");
+      },
+      "cpu:2");
+}
+
 // Gradients averaged by hand, as scripts do that use no DataParallel.
 TEST(Collectives, AverageGradientsByHand) {
   asRanks(2, [] {
