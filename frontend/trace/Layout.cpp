@@ -1,5 +1,7 @@
 #include "trace/Layout.h"
 
+#include "dlc/runtime/Data.h"
+
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -24,11 +26,9 @@ LayoutRef internLayout(int64_t dim, std::span<const int64_t> borders) {
 LayoutRef blocksOf(int64_t dim, int64_t rows, Members members) {
   if (!members.split())
     return nullptr;
-  int64_t leaves = std::max(members.leaves, members.count); // without an order of sums a member is one leaf
-  int64_t block = leaves / members.count * ((rows + leaves - 1) / leaves);
   std::vector<int64_t> borders{0};
-  for (int64_t member = 1; member <= members.count; ++member)
-    borders.push_back(std::min(member * block, rows));
+  for (int64_t member = 0; member < members.count; ++member)
+    borders.push_back(memberRows(rows, member, members.count, members.leaves).end);
   return internLayout(dim, borders);
 }
 

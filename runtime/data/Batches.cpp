@@ -22,8 +22,9 @@ std::vector<int64_t> shuffledOrder(int64_t size, uint64_t seed, uint64_t epoch) 
   return order;
 }
 
-RowRange memberRows(int64_t rows, int64_t member, int64_t members) {
-  int64_t block = rows / members + (rows % members != 0 ? 1 : 0);
+RowRange memberRows(int64_t rows, int64_t member, int64_t members, int64_t leaves) {
+  leaves = std::max(leaves, members); // without an order of sums a member is one leaf
+  int64_t block = leaves / members * (rows / leaves + (rows % leaves != 0 ? 1 : 0));
   int64_t begin = std::min(rows, member * block);
   return {begin, begin + std::min(block, rows - begin)};
 }

@@ -160,6 +160,11 @@ TEST(Batches, MembersHaveBlocks) {
   EXPECT_EQ(rows(1, 3), (Order{1, 1, 1}));
   EXPECT_EQ(rows(0, 2), (Order{0, 0}));
   EXPECT_EQ(memberRows(INT64_MAX, 1, 2).end, INT64_MAX);
+  // Whole leaves: 10 rows in 8 leaves of 2.
+  EXPECT_EQ(memberRows(10, 0, 2, 8).end, 8);
+  EXPECT_EQ(memberRows(10, 1, 2, 8).end, 10);
+  EXPECT_EQ(memberRows(10, 0, 1, 8).end, 10);
+  EXPECT_EQ(memberRows(10, 3, 4, 8).begin, 10);
 }
 
 // Dropped, not lost: what a smaller batch gives after the change is the rest of the epoch.
