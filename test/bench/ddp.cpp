@@ -1,12 +1,10 @@
 // dlc-bench-ddp <workload> [<seconds>]: one rank of a data-parallel workload, as a launcher starts it; rank 0 prints
 // one JSON object. Rows are those of a rank; times in seconds.
+#include "Program.h"
 #include "Timing.h"
 #include "Workloads.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <map>
 #include <string>
 
 using namespace dlc;
@@ -80,21 +78,12 @@ Times cnn(double seconds) {
 } // namespace
 
 int main(int argc, char **argv) {
-  const std::map<std::string, Times (*)(double)> workloads = {{"mlp", mlp}, {"deep_mlp", deepMlp}, {"cnn", cnn}};
-  auto found = argc > 1 ? workloads.find(argv[1]) : workloads.end();
-  if (found == workloads.end()) {
-    std::fprintf(stderr, "usage: dlc-bench-ddp mlp|deep_mlp|cnn [SECONDS]\n");
-    return 2;
-  }
-  try {
-    distributed::init();
-    Times times = found->second(argc > 2 ? std::strtod(argv[2], nullptr) : 1);
-    if (distributed::rank() == 0)
-      std::printf("{\"name\": \"dlc\", %s}\n", times.json().c_str());
-    distributed::shutdown();
-    return 0;
-  } catch (const Error &error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return runProgram<Times>(argc, argv, "dlc-bench-ddp", {{"mlp", mlp}, {"deep_mlp", deepMlp}, {"cnn", cnn}},
+                           [](auto workload, double seconds) {
+                             distributed::init();
+                             Times times = workload(seconds);
+                             if (distributed::rank() == 0)
+                               std::printf("{\"name\": \"dlc\", %s}\n", times.json().c_str());
+                             distributed::shutdown();
+                           });
 }

@@ -1,13 +1,11 @@
 // dlc-bench <workload> [<seconds>]: runs a workload and prints one JSON object; times in seconds, memory in bytes.
 #include "Memory.h"
+#include "Program.h"
 #include "Timing.h"
 #include "Workloads.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
-#include <map>
-#include <string>
 
 using namespace dlc;
 using namespace dlc::bench;
@@ -74,19 +72,10 @@ void growth(double) {
 } // namespace
 
 int main(int argc, char **argv) {
-  const std::map<std::string, void (*)(double)> workloads = {{"cnn", cnn}, {"small_net", smallNet}, {"growth", growth}};
-  auto found = argc > 1 ? workloads.find(argv[1]) : workloads.end();
-  if (found == workloads.end()) {
-    std::fprintf(stderr, "usage: dlc-bench cnn|small_net|growth [SECONDS]\n");
-    return 2;
-  }
-  try {
-    std::printf("{\"name\": \"dlc\", ");
-    found->second(argc > 2 ? std::strtod(argv[2], nullptr) : 1);
-    std::printf("}\n");
-    return 0;
-  } catch (const Error &error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return runProgram<void>(argc, argv, "dlc-bench", {{"cnn", cnn}, {"small_net", smallNet}, {"growth", growth}},
+                          [](auto workload, double seconds) {
+                            std::printf("{\"name\": \"dlc\", ");
+                            workload(seconds);
+                            std::printf("}\n");
+                          });
 }

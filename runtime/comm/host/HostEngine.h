@@ -22,9 +22,14 @@ public:
   virtual std::vector<int> awaited() const = 0;
 };
 
-/// An engine with a function for each kind of operation.
+/// A member of a group, with a function for each kind of operation.
 class KindsEngine : public HostEngine {
 protected:
+  explicit KindsEngine(const Group &group) : groupName(group.name), names(group.members), rank(group.rank) {}
+
+  int size() const { return int(names.size()); }
+  const std::string &nameOf(int member) const { return names[size_t(member)]; }
+
   /// Calls the function of the operation's kind.
   Status dispatch(const Operation &operation);
 
@@ -36,6 +41,10 @@ protected:
   virtual Status send(const Operation &operation) = 0;
   virtual Status receive(const Operation &operation) = 0;
   virtual Status barrier(const Operation &operation) = 0;
+
+  const std::string groupName;
+  const std::vector<std::string> names;
+  const int rank;
 };
 
 } // namespace dlc::runtime

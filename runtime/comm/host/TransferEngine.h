@@ -11,8 +11,7 @@ namespace dlc::runtime {
 /// Before data moves members compare headers, so that a transfer has the same size on both ends.
 class TransferEngine : public KindsEngine {
 public:
-  explicit TransferEngine(const Group &group)
-      : groupName(group.name), names(group.members), rank(group.rank), sent(names.size()), received(names.size()) {}
+  explicit TransferEngine(const Group &group) : KindsEngine(group), sent(names.size()), received(names.size()) {}
 
   Status run(const Operation &operation) final;
 
@@ -46,15 +45,9 @@ protected:
   /// Whether a header has come that is still being waited for.
   static bool hasArrived(const Move &move);
 
-  int size() const { return int(names.size()); }
-  const std::string &nameOf(int member) const { return names[size_t(member)]; }
   /// Members that disagree each see it themselves, before the reason goes round: closing connections would keep some
   /// from that.
   bool hasDisagreed() const { return disagreed; }
-
-  const std::string groupName;
-  const std::vector<std::string> names;
-  const int rank;
 
 private:
   Status agree(const Operation &operation);

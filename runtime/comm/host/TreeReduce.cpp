@@ -27,30 +27,18 @@ struct Sum {
   }
 };
 
-// Equal numbers differ in the sign of zero alone.
-struct Max {
+// The larger or smaller one. A NaN wins; equal numbers differ in the sign of zero alone.
+template <bool isMax>
+struct Extreme {
   template <typename T>
   T operator()(T a, T b) const {
     if constexpr (std::is_floating_point_v<T>) {
       if (a != a || b != b)
         return a + b;
       if (a == b)
-        return std::signbit(a) ? b : a;
+        return std::signbit(a) == isMax ? b : a;
     }
-    return a < b ? b : a;
-  }
-};
-
-struct Min {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (a != a || b != b)
-        return a + b;
-      if (a == b)
-        return std::signbit(a) ? a : b;
-    }
-    return b < a ? b : a;
+    return (a < b) == isMax ? b : a;
   }
 };
 
@@ -117,9 +105,9 @@ void reduceTyped(Reduce reduce, std::span<const void *const> inputs, void *out, 
   case Reduce::Sum:
     return Tree<T, A, Sum>(inputs, {}).run(to, count);
   case Reduce::Max:
-    return Tree<T, A, Max>(inputs, {}).run(to, count);
+    return Tree<T, A, Extreme<true>>(inputs, {}).run(to, count);
   case Reduce::Min:
-    return Tree<T, A, Min>(inputs, {}).run(to, count);
+    return Tree<T, A, Extreme<false>>(inputs, {}).run(to, count);
   }
 }
 

@@ -23,8 +23,8 @@ constexpr int64_t kPieceBytes = 1 << 20;
 
 class InProcessEngine final : public KindsEngine {
 public:
-  InProcessEngine(std::shared_ptr<MemberTable> shared, int rank)
-      : table(std::move(shared)), rank(rank), me(table->member(rank)), ofMembers(size_t(table->size())) {}
+  InProcessEngine(std::shared_ptr<MemberTable> shared, const Group &group)
+      : KindsEngine(group), table(std::move(shared)), me(table->member(rank)), ofMembers(size_t(table->size())) {}
   ~InProcessEngine() override {
     me.gone = true;
     table->announce();
@@ -81,12 +81,12 @@ private:
     Signature first = signatureOf(of(0));
     for (int m = 1; m < table->size(); ++m)
       if (Signature other = signatureOf(of(m)); other != first)
-        return differ(first, table->names[0], other, table->names[size_t(m)]);
+        return differ(first, nameOf(0), other, nameOf(m));
     if (first.kind == Kind::AllToAll)
       for (size_t from = 0; from < ofMembers.size(); ++from)
         for (size_t to = 0; to < ofMembers.size(); ++to)
           if (int64_t sent = ofMembers[from]->inCounts[to], taken = ofMembers[to]->outCounts[from]; sent != taken)
-            return differCounts(of(0), sent, table->names[from], taken, table->names[to]);
+            return differCounts(of(0), sent, nameOf(int(from)), taken, nameOf(int(to)));
     return {};
   }
 
@@ -178,8 +178,8 @@ private:
       MemberTable::Visit visit(*table, rank);
       if (!visit.admitted)
         return table->failure();
-      if (Status status = checkTransfer(signatureOf(*box.operation), table->names[size_t(operation.peer)],
-                                        signatureOf(operation), table->names[size_t(rank)]);
+      if (Status status =
+              checkTransfer(signatureOf(*box.operation), nameOf(operation.peer), signatureOf(operation), nameOf(rank));
           !status.ok())
         return table->fail(status);
       if (Status status = copy(operation, 0, box.operation->in, 0, operation.count); !status.ok())
@@ -191,7 +191,6 @@ private:
   }
 
   std::shared_ptr<MemberTable> table;
-  int rank;
   MemberTable::Member &me;
   uint64_t collectives = 0;
   std::vector<const Operation *> ofMembers;
@@ -251,7 +250,7 @@ class Factory final : public CommunicatorFactory {
       joining.remove(number);
     if (!status.ok())
       return status;
-    return makeHostCommunicator(group, std::make_unique<InProcessEngine>(std::move(table), group.rank), options);
+    return makeHostCommunicator(group, std::make_unique<InProcessEngine>(std::move(table), group), options);
   }
 
   static Status find(Store &store, const std::string &key, const Group &group, Deadline deadline, uint64_t &number) {

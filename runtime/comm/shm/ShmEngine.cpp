@@ -35,8 +35,8 @@ void copy(void *to, const void *from, int64_t bytes) {
 } // namespace
 
 ShmEngine::ShmEngine(const Group &group, Meeting met)
-    : groupName(group.name), names(group.members), rank(group.rank), met(std::move(met)), sent(names.size()),
-      received(names.size()), sentPieces(names.size()), receivedPieces(names.size()) {}
+    : KindsEngine(group), met(std::move(met)), sent(names.size()), received(names.size()), sentPieces(names.size()),
+      receivedPieces(names.size()) {}
 
 ShmEngine::~ShmEngine() {
   auto alive = Segment::State::Alive;

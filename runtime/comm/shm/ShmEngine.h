@@ -67,12 +67,7 @@ private:
   Segment::Control &mine() const { return control(rank); }
   /// Where a member puts a piece.
   char *place(int member, uint64_t piece) const { return met.segments[size_t(member)].piece(piece); }
-  int size() const { return int(names.size()); }
-  const std::string &nameOf(int member) const { return names[size_t(member)]; }
 
-  const std::string groupName;
-  const std::vector<std::string> names;
-  const int rank;
   const Meeting met;
   uint64_t stage = 0, collectives = 0;
   uint64_t pieces = 0; ///< of collectives so far: the same on all members
