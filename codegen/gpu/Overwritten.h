@@ -16,17 +16,20 @@ inline void forOverwritten(dl::GroupOp group, llvm::ArrayRef<unsigned> results,
       body(group.getBody().front().getArgument(unsigned(input)));
 }
 
-/// Has those inputs read in `scope`, at this index of theirs, and not by the threads of an enclosing one.
+/// Has an input read in `scope`, at this index of it, and not by the threads of an enclosing one.
+inline void provideInputAt(ElementScope &scope, mlir::BlockArgument input, llvm::ArrayRef<mlir::AffineExpr> index) {
+  mlir::AffineExpr offset = scope.getSpace().linearize(shapeOf(input), index);
+  scope.provide(input, index, [input, offset](ElementScope &asking) {
+    auto type = mlir::cast<mlir::RankedTensorType>(input.getType());
+    Memory memory = asking.getKernel().operand(input.getArgNumber(), type.getElementType());
+    return asking.load(memory, type.getNumElements(), offset);
+  });
+}
+
+/// Has those inputs read so.
 inline void provideOverwrittenAt(ElementScope &scope, dl::GroupOp group, llvm::ArrayRef<unsigned> results,
                                  llvm::ArrayRef<mlir::AffineExpr> index) {
-  forOverwritten(group, results, [&](mlir::BlockArgument input) {
-    mlir::AffineExpr offset = scope.getSpace().linearize(shapeOf(input), index);
-    scope.provide(input, index, [input, offset](ElementScope &asking) {
-      auto type = mlir::cast<mlir::RankedTensorType>(input.getType());
-      Memory memory = asking.getKernel().operand(input.getArgNumber(), type.getElementType());
-      return asking.load(memory, type.getNumElements(), offset);
-    });
-  });
+  forOverwritten(group, results, [&](mlir::BlockArgument input) { provideInputAt(scope, input, index); });
 }
 
 } // namespace dlc::codegen

@@ -16,6 +16,7 @@
 //   if (block < blocks of part 0)  as part 0
 //   if (block - those < blocks of part 1)  as part 1 …
 #include "gpu/GpuEmitters.h"
+#include "gpu/Overwritten.h"
 #include "kernels/GroupAnalysis.h"
 #include "kernels/Loops.h"
 #include "kernels/PartKernelBuilder.h"
@@ -178,7 +179,13 @@ void PointwiseEmitter::emitVectors(ElementScope &root, Value thread, Value live,
     AffineExpr position = number * vector + base;
     if (vector > 1)
       position = position + lanes.getLaneDim();
-    storeResults(lanes, space.delinearize(domain, space.simplify(position)));
+    SmallVector<AffineExpr> index = space.delinearize(domain, space.simplify(position));
+    // The one position of one thread is a number, which no scope owns: all threads would read what it is written over.
+    if (count == 1 && vector == 1)
+      for (BlockArgument input : group.getBody().getArguments())
+        if (shapeOf(input) == domain)
+          provideInputAt(lanes, input, index);
+    storeResults(lanes, index);
     return {};
   });
 }
