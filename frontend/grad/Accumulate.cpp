@@ -102,6 +102,7 @@ public:
     ValueRef share = weighted(loss, x, y, weight, where);
     LeafGradients found = record::gradientsOfLeaves("accumulate", share, {}, where);
     owners = found.owners;
+    scaled = found.scaled;
     Values values{share};
     values.insert(values.end(), found.gradients.begin(), found.gradients.end());
     return values;
@@ -127,13 +128,14 @@ public:
   void addToLeaves(const Values &values) const {
     record::EnableGradScope off(false);
     for (size_t i = 0; i < owners.size(); ++i)
-      record::addToLeaf(*owners[i], values[i + 1], where);
+      record::addToLeaf(*owners[i], values[i + 1], scaled[i], where);
   }
 
 private:
   const MicroBatchLoss &loss;
   Where where;
   std::vector<record::Ref<record::Storage>> owners;
+  std::vector<std::optional<record::Scaled>> scaled;
 };
 
 } // namespace

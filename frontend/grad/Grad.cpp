@@ -18,6 +18,7 @@ using record::LeafGradients;
 using record::Node;
 using record::Obstacle;
 using record::Ref;
+using record::Scaled;
 using record::Storage;
 using record::Value;
 
@@ -92,6 +93,7 @@ public:
                                 node.types.size() == 1 ? node.types[0] : nullptr)
             : record::recordRegions(node.op, node.attributes, node.regions, operands, node.types, node.site.line);
     results[0]->node->number = node.number;
+    results[0]->node->scale = node.scale;
     for (size_t i = 0; i < results.size(); ++i)
       if (Value *before = node.results[i])
         again.emplace(before, results[i]);
@@ -114,6 +116,27 @@ public:
 
   bool contains(Value *value) const { return seen.contains(value); }
 
+  /// For each leaf what the root is scaled by on the ways to it.
+  std::vector<std::optional<Scaled>> scales(Value &root) const {
+    std::vector<std::optional<Scaled>> list(leaves.size());
+    if (std::none_of(inner.begin(), inner.end(), [](const ValueRef &value) { return value->node->scale; }))
+      return list;
+    std::unordered_map<const Value *, std::vector<const Node *>> ways; // the first scaling on each; null: none
+    ways[&root] = {nullptr};
+    for (auto value = inner.rbegin(); value != inner.rend(); ++value)
+      for (const Node *way : std::vector<const Node *>(ways[value->get()])) {
+        const Node *node = (*value)->node.get();
+        const Node *first = way || !node->scale ? way : node;
+        for (const ValueRef &operand : node->operands)
+          if (std::vector<const Node *> &known = ways[operand.get()];
+              std::find(known.begin(), known.end(), first) == known.end())
+            known.push_back(first);
+      }
+    for (size_t i = 0; i < leaves.size(); ++i)
+      list[i] = scaleOf(ways[leaves[i].get()]);
+    return list;
+  }
+
   std::vector<ValueRef> leaves;
 
 private:
@@ -127,6 +150,27 @@ private:
       isPast |= past.contains(operand.get());
     if (isPast)
       past.insert(&value);
+  }
+
+  std::optional<Scaled> scaleOf(const std::vector<const Node *> &ways) const {
+    const Node *scaling = nullptr;
+    for (const Node *way : ways)
+      scaling = way ? way : scaling;
+    if (!scaling)
+      return {};
+    const Scaled &scaled = *scaling->scale;
+    if (scaled.isStale())
+      fail(ErrorKind::Gradient,
+           std::string(function) + ": the loss was scaled (" + scaled.text() +
+               ") before the last update(); scale it again",
+           where);
+    for (const Node *way : ways)
+      if (!way || way->scale->by != scaled.by || way->scale->updates != scaled.updates)
+        fail(ErrorKind::Gradient,
+             std::string(function) + ": a part of the loss is scaled (" + scaled.text() +
+                 "), another is not; scale their sum",
+             where);
+    return scaled;
   }
 
   [[noreturn]] void refuse(const Value &value, const Node *reader) const {
@@ -183,7 +227,23 @@ ValueRef scalarOf(const char *function, const Tensor &tensor, Where where) {
        where);
 }
 
-void accumulate(Storage &storage, const ValueRef &given, Where where) {
+/// Gradients of one scale only can be added.
+void checkScales(const Storage &storage, const Leaf &leaf, const std::optional<Scaled> &added, Where where) {
+  std::string name = "backward: gradient of " + record::nameOf(storage);
+  if (leaf.scaled && leaf.scaled->isStale())
+    fail(ErrorKind::Gradient,
+         name + " was scaled (" + leaf.scaled->text() + ") before the last update(); call zero_grad() in each step",
+         where);
+  if (leaf.scaled && (!added || added->by != leaf.scaled->by))
+    fail(ErrorKind::Gradient,
+         name + " is scaled (" + leaf.scaled->text() + ") and this loss is not; scale it too, or call zero_grad()",
+         where);
+  if (!leaf.scaled && added)
+    fail(ErrorKind::Gradient,
+         name + " is not scaled and this loss is (" + added->text() + "); call zero_grad() in each step", where);
+}
+
+void accumulate(Storage &storage, const ValueRef &given, const std::optional<Scaled> &scaled, Where where) {
   // A scalar of the cpu may have gone into a program elsewhere.
   ValueRef gradient = record::transfer(given, storage.value()->at(), where);
   record::noteGradient(storage, true);
@@ -191,6 +251,13 @@ void accumulate(Storage &storage, const ValueRef &given, Where where) {
   if (leaf.spent)
     failSpent(storage, *leaf.spent, where);
   leaf.used.reset();
+  if (leaf.gradient.defined() && !leaf.zero)
+    checkScales(storage, leaf, scaled, where);
+  bool changes = leaf.zero || leaf.scaled.has_value() != scaled.has_value();
+  leaf.scaled = scaled;
+  leaf.zero = false;
+  if (changes && !record::recording())
+    record::noteStructureChange();
   if (!leaf.gradient.defined()) {
     leaf.gradient = record::makeTensor(gradient);
     if (!record::recording())
@@ -217,6 +284,7 @@ LeafGradients record::gradientsOfLeaves(const char *function, const ValueRef &lo
   found.owners.reserve(graph.leaves.size());
   for (const ValueRef &leaf : graph.leaves)
     found.owners.emplace_back(leaf->leaf);
+  found.scaled = graph.scales(*loss);
   ValueRef present = graph.present(loss);
   if (graph.recordedAgain() && !options.retain_graph) {
     static std::atomic<bool> told{false};
@@ -231,15 +299,16 @@ LeafGradients record::gradientsOfLeaves(const char *function, const ValueRef &lo
   return found;
 }
 
-void record::addToLeaf(Storage &leaf, const ValueRef &gradient, const Where &where) {
-  accumulate(leaf, gradient, where);
+void record::addToLeaf(Storage &leaf, const ValueRef &gradient, const std::optional<Scaled> &scaled,
+                       const Where &where) {
+  accumulate(leaf, gradient, scaled, where);
 }
 
 void Tensor::backward(BackwardOptions options, Where where) const {
   LeafGradients found = record::gradientsOfLeaves("backward", scalarOf("backward", *this, where), options, where);
   record::EnableGradScope mode(options.create_graph);
   for (size_t i = 0; i < found.gradients.size(); ++i)
-    accumulate(*found.owners[i], found.gradients[i], where);
+    accumulate(*found.owners[i], found.gradients[i], found.scaled[i], where);
 }
 
 std::vector<Tensor> grad(Arg output, std::vector<Tensor> inputs, GradOptions options) {
@@ -287,17 +356,30 @@ Tensor Tensor::grad(Where where) const {
   return storage.leafData->gradient;
 }
 
-void Tensor::zero_grad() const {
-  Storage &storage = *record::implOf(*this, Where::current()).storage;
+void Tensor::zero_grad(bool set_to_none) const {
+  Where where = Where::current();
+  Storage &storage = *record::implOf(*this, where).storage;
   if (!storage.leafData)
     return;
-  record::noteGradient(storage, false);
+  record::noteGradient(storage, !set_to_none);
   Leaf &leaf = *storage.leafData;
-  bool changes = leaf.gradient.defined() || leaf.spent;
-  leaf.gradient = Tensor();
+  record::LeafFacts before = factsOf(leaf);
+  if (set_to_none) {
+    leaf.gradient = Tensor();
+  } else if (before.hasGradient || before.spent) {
+    record::EnableGradScope off(false);
+    record::PlaceScope scope(&storage.value()->at());
+    ValueRef zeros = ops::splat(0, storage.value()->type->dtype, storage.value()->type->shape, where);
+    if (before.hasGradient)
+      record::write(leaf.gradient, zeros, "zero_grad", where);
+    else
+      leaf.gradient = record::makeTensor(zeros);
+  }
+  leaf.zero = leaf.gradient.defined();
   leaf.used.reset();
   leaf.spent.reset();
-  if (changes && !record::recording())
+  leaf.scaled.reset();
+  if (before != factsOf(leaf) && !record::recording())
     record::noteStructureChange();
 }
 

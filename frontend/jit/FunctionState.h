@@ -44,9 +44,12 @@ struct Update {
 struct LeafExit {
   Ref<Storage> storage;
   enum Kind : uint8_t { None, Spent, Kept } kind = None;
-  record::Site site;            // Spent
-  Tensor gradient;              // Kept: the tensor that has it, updated like any storage or made anew
-  std::optional<size_t> result; // Kept, made anew
+  record::Site site;                    // Spent
+  Tensor gradient;                      // Kept: the tensor that has it, updated like any storage or made anew
+  std::optional<size_t> result;         // Kept, made anew
+  std::optional<record::Scaled> scaled; // Kept
+  bool stale;                           // Kept: what it was scaled by may have changed
+  bool zero;                            // Kept
 };
 
 struct Entry {
@@ -87,6 +90,7 @@ struct Entry {
   std::vector<int64_t> outputStatics;
   std::vector<Update> updates;
   std::vector<LeafExit> leaves;
+  std::vector<std::function<void()>> leaveFacts;
 
   /// Numbers of the host's state that a program elsewhere reads.
   struct HostNumberRead {

@@ -56,10 +56,10 @@ void rollBack(Recording &recording) {
       touched->before->obstacle.reset();
     }
   }
-  for (auto &[storage, gradient, used, spent] : recording.leaves) {
-    storage->leaf().gradient = gradient;
-    storage->leaf().used = used;
-    storage->leaf().spent = spent;
+  for (auto &[storage, before] : recording.leaves) {
+    bool requiresGrad = storage->leaf().requiresGrad;
+    storage->leaf() = before;
+    storage->leaf().requiresGrad = requiresGrad;
   }
   recording.trace.dirty.clear();
 }
@@ -129,13 +129,16 @@ public:
   void addLeaves(bool keep, Where where) {
     for (const auto &touched : recording.leaves) {
       record::Leaf &leaf = touched.storage->leaf();
-      LeafExit exit{touched.storage, LeafExit::None, {}, {}, {}};
+      LeafExit exit{touched.storage, LeafExit::None, {}, {}, {}, {}, false, false};
       if (leaf.used && !keep) {
         exit.kind = LeafExit::Spent;
         exit.site = *leaf.used;
       } else if (leaf.gradient.defined()) {
         exit.kind = LeafExit::Kept;
         exit.gradient = leaf.gradient;
+        exit.scaled = leaf.scaled;
+        exit.stale = leaf.scaled && leaf.scaled->isStale();
+        exit.zero = leaf.zero;
         if (record::implOf(leaf.gradient, where).storage->birth == recording.number) {
           exit.result = add(record::valueOf(leaf.gradient, where));
           exit.gradient = Tensor();
@@ -285,6 +288,10 @@ std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &argument
   expire(recording);
   entry->signature = std::move(signature);
   entry->guards = std::move(recording.guards);
+  for (const auto &[owner, facts] : recording.facts) {
+    entry->leaveFacts.push_back(facts.leave());
+    facts.undo(); // the call does it
+  }
   entry->structure = record::structureEpoch();
   entry->rebinds = record::rebindEpoch();
   return entry;

@@ -101,16 +101,20 @@ void leaveGradients(Entry &entry, std::span<const std::shared_ptr<record::Buffer
   bool changed = false;
   for (const LeafExit &exit : entry.leaves) {
     record::Leaf &leaf = exit.storage->leaf();
-    bool existed = leaf.gradient.defined(), spent = leaf.spent.has_value();
+    record::LeafFacts before = factsOf(leaf);
     leaf.used.reset();
     leaf.spent.reset();
+    leaf.scaled = exit.scaled;
+    if (leaf.scaled)
+      leaf.scaled->updates = leaf.scaled->by->updates - (exit.stale ? 1 : 0);
+    leaf.zero = exit.zero;
     if (exit.kind == LeafExit::Spent)
       leaf.spent = exit.site;
     if (exit.kind != LeafExit::Kept)
       leaf.gradient = Tensor();
     else if (exit.result)
       leaf.gradient = record::makeTensor(resultValue(entry, *exit.result, buffers));
-    changed |= existed != leaf.gradient.defined() || spent != leaf.spent.has_value();
+    changed |= before != factsOf(leaf);
   }
   if (changed)
     record::noteStructureChange();
@@ -166,6 +170,8 @@ void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::sou
     }
     update.storage->replace(std::move(value));
   }
+  for (const auto &leave : entry.leaveFacts)
+    leave();
   if (!entry.leaves.empty())
     leaveGradients(entry, buffers);
 }

@@ -264,9 +264,9 @@ bool Module::is_training() const {
   return node->training;
 }
 
-void Module::zero_grad() const {
+void Module::zero_grad(bool set_to_none) const {
   for (const Parameter &parameter : parameters())
-    parameter.zero_grad();
+    parameter.zero_grad(set_to_none);
 }
 
 Module &Module::requires_grad_(bool on) {

@@ -116,6 +116,11 @@ std::vector<Stepping> withGradients(const OptimizerState &state, Where where) {
       Tensor gradient = parameter.requires_grad() ? parameter.grad(where) : Tensor();
       if (gradient.defined())
         list.push_back({&parameter, &group, gradient});
+      if (const auto &scaled = storageOf(parameter).leaf().scaled; gradient.defined() && scaled)
+        fail(ErrorKind::State,
+             "step: gradients of " + state.name + " are still scaled (" + scaled->text() +
+                 "); call scaler.step(optimizer), and unscale_() only behind the last backward()",
+             where);
     }
   return list;
 }
@@ -148,7 +153,9 @@ void Optimizer::addGroup(std::vector<Parameter> parameters, const std::vector<do
 
 size_t Optimizer::groups() const { return state->groups.size(); }
 
-void Optimizer::step(Where where) {
+void Optimizer::step(Where where) { stepUnless(Tensor(), where); }
+
+void Optimizer::stepUnless(const Tensor &skip, Where where) {
   record::EnableGradScope off(false);
   std::vector<Stepping> list = withGradients(*state, where);
   if (list.empty())
@@ -165,6 +172,14 @@ void Optimizer::step(Where where) {
     for (const std::string &kind : state->rule.states)
       slot->second.states.push_back(makeState(*state, kind, *entry.parameter));
   }
+  // Of an old and a new value the one that counts.
+  ValueRef skipped = skip.defined() ? record::valueOf(skip, where) : ValueRef();
+  auto chosen = [&](const Tensor &old, const ValueRef &updated) {
+    if (!skipped)
+      return updated;
+    ValueRef before = record::valueOf(old, where);
+    return ops::select(ops::broadcastTo(skipped, before->type->shape, where), before, updated, where);
+  };
   std::map<size_t, ValueRef> counts;
   if (state->rule.counts) {
     if (state->counters.empty())
@@ -183,7 +198,7 @@ void Optimizer::step(Where where) {
       if (!count) {
         Tensor &counter = state->counters[slot.counter];
         count = ops::binary("add", record::valueOf(counter, where), ops::number(1, DType::I64, where), where);
-        record::write(counter, count, "step", where);
+        record::write(counter, chosen(counter, count), "step", where);
       }
       step = count;
     }
@@ -197,18 +212,18 @@ void Optimizer::step(Where where) {
       states.push_back(record::valueOf(tensor, where));
     std::vector<ValueRef> results = state->rule.record(
         record::valueOf(*entry.parameter, where), record::valueOf(entry.gradient, where), states, values, step, where);
-    record::write(*entry.parameter, results[0], "step", where);
+    record::write(*entry.parameter, chosen(*entry.parameter, results[0]), "step", where);
     for (size_t i = 0; i < slot.states.size(); ++i)
-      record::write(slot.states[i], results[i + 1], "step", where);
+      record::write(slot.states[i], chosen(slot.states[i], results[i + 1]), "step", where);
     storage.leaf().used = record::locate(where);
   }
   record::endStep(where);
 }
 
-void Optimizer::zero_grad() {
+void Optimizer::zero_grad(bool set_to_none) {
   for (const Group &group : state->groups)
     for (const Parameter &parameter : group.parameters)
-      parameter.zero_grad();
+      parameter.zero_grad(set_to_none);
 }
 
 void Optimizer::set_lr(double lr, std::optional<size_t> group) {

@@ -57,6 +57,11 @@ void noteTouched(Storage &storage) {
     now->touched.push_back({Ref<Storage>(&storage), storage.value(), storage.version});
 }
 
+LeafFacts factsOf(const Leaf &leaf) {
+  return {leaf.gradient.defined(), leaf.spent.has_value(), leaf.zero, leaf.scaled ? leaf.scaled->by.get() : nullptr,
+          leaf.scaled && leaf.scaled->isStale()};
+}
+
 void noteGradient(Storage &storage, bool reads) {
   Recording *now = recording();
   if (!now || contains(now->leaves, storage))
@@ -64,12 +69,20 @@ void noteGradient(Storage &storage, bool reads) {
   Leaf &leaf = storage.leaf();
   if (reads) {
     Ref<Storage> owner(&storage);
-    bool exists = leaf.gradient.defined(), spent = leaf.spent.has_value();
-    now->guards.push_back([owner, exists, spent] {
-      return owner->leaf().gradient.defined() == exists && owner->leaf().spent.has_value() == spent;
-    });
+    now->guards.push_back([owner, was = factsOf(leaf)] { return factsOf(owner->leaf()) == was; });
   }
-  now->leaves.push_back({Ref<Storage>(&storage), leaf.gradient, leaf.used, leaf.spent});
+  now->leaves.push_back({Ref<Storage>(&storage), leaf});
+}
+
+void noteFacts(const void *owner, const std::function<HostFacts()> &now) {
+  Recording *recorded = recording();
+  if (!recorded || std::any_of(recorded->facts.begin(), recorded->facts.end(),
+                               [&](const auto &known) { return known.first == owner; }))
+    return;
+  HostFacts facts = now();
+  recorded->guards.push_back(facts.same);
+  recorded->undo.push_back(facts.undo);
+  recorded->facts.emplace_back(owner, std::move(facts));
 }
 
 void noteRebound(Impl &impl) {

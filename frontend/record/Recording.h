@@ -28,6 +28,16 @@ struct WholeScope {
 /// A fact of the host that the body of a recorded function has read: true while it still holds.
 using Guard = std::function<bool()>;
 
+/// What a body reads and changes of an object of the host, apart from tensors.
+struct HostFacts {
+  /// They are as they were.
+  Guard same;
+  /// Makes them so again.
+  std::function<void()> undo;
+  /// Called at the body's end: what each call does to leave them as the body did.
+  std::function<std::function<void()>()> leave;
+};
+
 /// One recording of a jitted function. Everything it changes outside its trace has an undo.
 struct Recording {
   Recording();
@@ -52,10 +62,11 @@ struct Recording {
   /// Leaves whose gradient the body changed.
   struct TouchedLeaf {
     Ref<Storage> storage;
-    Tensor gradient;
-    std::optional<Site> used, spent;
+    Leaf before;
   };
   std::vector<TouchedLeaf> leaves;
+  /// By owner.
+  std::vector<std::pair<const void *, HostFacts>> facts;
   /// Puts back host facts that the body changed and a completed recording keeps; called last to first.
   std::vector<std::function<void()>> undo;
   /// Anonymous tensors from outside that the body read, with their value then.
@@ -84,6 +95,8 @@ void noteRead(Storage &storage, const std::source_location &where);
 void noteTouched(Storage &storage);
 /// The leaf's gradient is about to be read or changed; a recording saves it and guards what it found.
 void noteGradient(Storage &storage, bool reads);
+/// The object's facts are about to be read or changed; a recording saves and guards them.
+void noteFacts(const void *owner, const std::function<HostFacts()> &now);
 /// A handle was rebound from this tensor: recorded functions that captured it must look again.
 void noteRebound(Impl &impl);
 /// A fact of the host that guards may depend on has changed.

@@ -32,6 +32,8 @@ void Storage::replace(ValueRef value) {
   current = std::move(value);
 }
 
+std::string Scaled::text() const { return by->name + ", " + brief(site); }
+
 Leaf &Storage::leaf() {
   if (!leafData)
     leafData = std::make_unique<Leaf>();

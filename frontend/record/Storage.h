@@ -10,11 +10,24 @@ namespace dlc::record {
 struct Leaf {
   bool requiresGrad = false;
   Tensor gradient;
+  /// Set while the gradient is that of a scaled loss.
+  std::optional<Scaled> scaled;
+  /// zero_grad() left zeros, which are of any scale.
+  bool zero = false;
   /// Set when an optimizer has used the gradient since it was made.
   std::optional<Site> used;
   /// Set when that was in a recorded function, which did not keep it.
   std::optional<Site> spent;
 };
+
+/// What of a leaf steers how it is used.
+struct LeafFacts {
+  bool hasGradient, spent, zero;
+  const LossScale *scaledBy;
+  bool stale;
+  bool operator==(const LeafFacts &) const = default;
+};
+LeafFacts factsOf(const Leaf &leaf);
 
 /// What views share: the current value and how often it changed. Its place stays, unless state is moved.
 struct Storage : Counted {

@@ -100,6 +100,26 @@ void destroy(Value *value);
 /// The value forgets how it came to be.
 void forgetNode(Value &value);
 
+/// What a GradScaler multiplies losses by, as their gradients know it.
+struct LossScale {
+  std::string name;
+  /// How often it may have changed.
+  uint64_t updates = 0;
+};
+
+/// The scale of a loss, and so of its gradients.
+struct Scaled {
+  std::shared_ptr<LossScale> by;
+  /// `by->updates` when the loss was scaled.
+  uint64_t updates;
+  Site site;
+
+  /// The scale may be another one now.
+  bool isStale() const { return updates != by->updates; }
+  /// "scaler.scale, train.cpp:25".
+  std::string text() const;
+};
+
 /// A recorded operation.
 struct Node : Counted {
   OpRef op = nullptr;
@@ -110,6 +130,8 @@ struct Node : Counted {
   std::vector<Value *> results; // null: nobody refers to it
   std::vector<TypeRef> types;
   std::vector<trace::RegionRef> regions;
+  /// Set where the operation scales a loss, and so all gradients that come through it.
+  std::shared_ptr<const Scaled> scale;
   Site site;
   Trace *trace = nullptr; // null once run
   Node *before = nullptr, *after = nullptr;

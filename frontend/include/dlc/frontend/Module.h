@@ -135,7 +135,7 @@ public:
   Module &train(bool on = true);
   Module &eval() { return train(false); }
   bool is_training() const;
-  void zero_grad() const;
+  void zero_grad(bool set_to_none = true) const;
   /// Freezes (false) or trains (true) all parameters.
   Module &requires_grad_(bool on = true);
   /// Moves parameters, their gradients and buffers to the device. Handles stay valid, so an optimizer may be made

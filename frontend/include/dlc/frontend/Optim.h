@@ -4,6 +4,10 @@
 
 #include <memory>
 
+namespace dlc {
+class GradScaler;
+}
+
 namespace dlc::optim {
 
 namespace detail {
@@ -16,8 +20,9 @@ struct Rule;
 class Optimizer {
 public:
   void step(Where where = Where::current());
-  /// Drops the gradients.
-  void zero_grad();
+  /// Drops the gradients, or makes them zeros: a parameter that had one is then updated (decay, momentum) though
+  /// nothing reaches it.
+  void zero_grad(bool set_to_none = true);
   /// Takes effect at the next step, without compiling again. Without a group: in all of them.
   void set_lr(double lr, std::optional<size_t> group = {});
   double lr(size_t group = 0) const;
@@ -27,6 +32,9 @@ public:
   size_t groups() const;
 
 protected:
+  friend class dlc::GradScaler;
+  /// step() that changes nothing, neither parameters nor state nor counts, where `skip`, a bool, holds.
+  void stepUnless(const Tensor &skip, Where where);
   Optimizer(const detail::Rule &rule, std::string name, Where where);
   /// Values in the order of the rule's hyper-parameters, the learning rate first.
   void addGroup(std::vector<Parameter> parameters, const std::vector<double> &hyper, Where where);
