@@ -435,7 +435,7 @@ LogicalResult AttentionKernel::emit() {
       return failure();
     operands.push_back(*number);
   }
-  if (!llvm::equal(resultsOf(group), op->getResults()))
+  if (!yieldsResultsOf(group, op))
     return group.emitOpError("expects the results of attention and nothing else");
   int64_t blocks =
       dims.batch * tile.blocks * int64_t(llvm::divideCeil(uint64_t(dims.queries), uint64_t(tile.queries())));

@@ -147,7 +147,9 @@ static LogicalResult emitConv(GpuKernelBuilder &kernel, dl::GroupOp group, Opera
   if (failed(first) || failed(second) || failed(epilogue.verify()))
     return failure();
   Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
-  emitTiledProduct(kernel, productOf(cast<OpTy>(anchor).getDims(), element, *first, *second), epilogue);
+  TiledProduct product = productOf(cast<OpTy>(anchor).getDims(), element, *first, *second);
+  product.narrow = narrowFactorsOf(anchor);
+  emitTiledProduct(kernel, product, epilogue);
   return success();
 }
 
@@ -156,7 +158,9 @@ static int64_t workspaceOf(dl::GroupOp group, Operation *anchor) {
   if (cast<OpTy>(anchor).getDims().leaves > 1)
     return gpuFallbackWorkspaceBytes(group);
   Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
-  return tiledProductWorkspaceBytes(productOf(cast<OpTy>(anchor).getDims(), element, 0, 1));
+  TiledProduct product = productOf(cast<OpTy>(anchor).getDims(), element, 0, 1);
+  product.narrow = narrowFactorsOf(anchor);
+  return tiledProductWorkspaceBytes(product);
 }
 
 template <typename OpTy, ProductOf productOf>

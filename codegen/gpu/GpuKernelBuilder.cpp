@@ -188,7 +188,9 @@ void GpuKernelBuilder::atomicAdd(const Memory &memory, Value offset, Value value
                             LLVM::AtomicOrdering::monotonic, "device");
 }
 
-Memory GpuKernelBuilder::operand(unsigned i, Type element) { return {function.getArgument(i), element}; }
+Memory GpuKernelBuilder::operand(unsigned i, Type element) {
+  return asStored(group, i, {function.getArgument(i), element});
+}
 
 Memory GpuKernelBuilder::workspace(int64_t offset, Type element) {
   Value base = function.getArgument(operands);
@@ -245,7 +247,7 @@ void GpuKernelBuilder::store(Memory memory, Value offset, const Lane &lane, Valu
 
 // Every memory starts at a multiple of gpuVectorBytes.
 unsigned GpuKernelBuilder::alignmentOf(const Memory &memory, int64_t width) {
-  int64_t bytes = bytesOf(memory.element), known = memory.divisor & -memory.divisor;
+  int64_t bytes = bytesOf(memory.stored()), known = memory.divisor & -memory.divisor;
   return std::min(bytes * known,
                   std::min<int64_t>(gpuVectorBytes, int64_t(llvm::PowerOf2Ceil(bytes * std::max<int64_t>(width, 1)))));
 }

@@ -15,6 +15,7 @@
 #include "kernels/ElementScope.h"
 #include "kernels/GroupAnalysis.h"
 #include "kernels/Loops.h"
+#include "kernels/ScatterBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -44,7 +45,8 @@ class ScatterKernel {
 public:
   ScatterKernel(GpuKernelBuilder &kernel, dl::GroupOp group, dl::ScatterOp op)
       : kernel(kernel), b(kernel.getBuilder()), loc(kernel.getLoc()), group(group), op(op), dims(op.getDims()),
-        space(op.getContext()), element(op.getType().getElementType()), scalar(b, loc, 0), shape(shapeOfBlocks()) {}
+        space(op.getContext()), element(op.getType().getElementType()), scalar(b, loc, 0), shape(shapeOfBlocks()),
+        isNarrow(scatterBytes(group, op) > 0) {}
 
   void emit();
 
@@ -59,6 +61,8 @@ private:
   void announce(ElementScope &scope, AffineExpr step, Value buffer);
   void takeUpdates(ElementScope &scope, AffineExpr step, Value buffer);
   void takeUpdate(ElementScope &scope, AffineExpr position, Value row);
+
+  void emitRounded();
 
   // Without an order.
   void emitCopies();
@@ -79,7 +83,8 @@ private:
     Value index = load(scope, op.getIndices(), space.simplify(batch * dims.positions + position));
     return scalar.cast(index, b.getI64Type());
   }
-  Memory result() { return resultMemory(kernel, group, 0); }
+  /// Where sums grow: of 16-bit floats in the workspace, to be rounded once by a launch of its own.
+  Memory result() { return isNarrow ? kernel.workspace(0, element) : resultMemory(kernel, group, 0); }
   Value word(int64_t value) { return scalar.constant(value, b.getI32Type()); }
   template <typename OpTy>
   Value arith(Value a, Value c) {
@@ -99,6 +104,7 @@ private:
   Type element;
   dl::ScalarBuilder scalar;
   ScatterShape shape;
+  bool isNarrow;
 
   AffineExpr thread, ofGroup, firstRow, vector, team; ///< of the thread; vector and team of its own
   Value rowCount;                                     ///< of the block
@@ -283,6 +289,14 @@ void ScatterKernel::emitCopies() {
   });
 }
 
+void ScatterKernel::emitRounded() {
+  forVectors(groups() * dims.extent, [&](ElementScope &scope, AffineExpr row, AffineExpr own) {
+    ElementScope lanes(scope, Lane{width()});
+    AffineExpr offset = space.simplify(row * dims.inner + columnOf(lanes, own));
+    lanes.store(resultMemory(kernel, group, 0), offset, lanes.load(result(), op.getType().getNumElements(), offset));
+  });
+}
+
 void ScatterKernel::emitAtomics() {
   forVectors(groups() * dims.positions, [&](ElementScope &scope, AffineExpr from, AffineExpr own) {
     AffineExpr ofGroup = space.simplify(from.floorDiv(dims.positions)),
@@ -308,9 +322,12 @@ void ScatterKernel::emit() {
     return;
   if (isAtomic()) {
     emitCopies();
-    return emitAtomics();
+    emitAtomics();
+  } else {
+    kernel.launch({groups() * shape.ranges * shape.columns, 1, 1}, {blockThreads, 1, 1}, [&] { emitBlock(); });
   }
-  kernel.launch({groups() * shape.ranges * shape.columns, 1, 1}, {blockThreads, 1, 1}, [&] { emitBlock(); });
+  if (isNarrow)
+    emitRounded();
 }
 
 static LogicalResult emitScatter(GpuKernelBuilder &kernel, dl::GroupOp group, Operation *anchor) {
@@ -318,6 +335,10 @@ static LogicalResult emitScatter(GpuKernelBuilder &kernel, dl::GroupOp group, Op
   return success();
 }
 
+static int64_t scatterWorkspaceBytes(dl::GroupOp group, Operation *anchor) {
+  return scatterBytes(group, cast<dl::ScatterOp>(anchor));
+}
+
 void dlc::codegen::registerIndexGpuKernels(GpuRegistry &registry) {
-  registry.add<dl::ScatterOp>({emitScatter, nullptr});
+  registry.add<dl::ScatterOp>({emitScatter, scatterWorkspaceBytes});
 }

@@ -46,6 +46,7 @@ static TiledProduct productOf(dl::DotGeneralOp op, unsigned lhs, unsigned rhs) {
   product.columns = dl::ContractionDims::extentOf(dims.n);
   product.terms = dl::ContractionDims::extentOf(dims.k);
   product.resultCount = product.batch * product.rows * product.columns;
+  product.narrow = narrowFactorsOf(op);
 
   auto factorOf = [&](unsigned operand, ArrayRef<dl::ContractionAxis> lines, int64_t dl::ContractionAxis::*stride) {
     IndexSpace space(op.getContext());

@@ -1,6 +1,8 @@
 // How products are cut into tiles: blocks enough to fill a large GPU first, then tiles as large as registers allow.
 #include "gpu/TiledProduct.h"
 
+#include "dlc/ir/Cast.h"
+#include "dlc/ir/Widen.h"
 #include "kernels/GroupAnalysis.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -26,7 +28,7 @@ static int64_t eachOf(int64_t lines) { return lines >= 128 ? 8 : lines >= 32 ? 4
 static constexpr int64_t mostVectors = 4;
 
 static void chooseLoads(ProductTile &tile, const TiledProduct &product) {
-  int64_t lanes = gpuVectorBytes / bytesOf(product.element);
+  int64_t lanes = gpuVectorBytes / bytesOf(product.factorType());
   for (int side : {0, 1}) {
     const ProductFactor &factor = side ? product.right : product.left;
     int64_t extents[] = {product.batch, side ? product.columns : product.rows, product.terms};
@@ -50,12 +52,22 @@ static void chooseStep(ProductTile &tile, const TiledProduct &product) {
   }
 }
 
+// One multiplication of warps takes 16 terms.
+static void chooseNarrowStep(ProductTile &tile, const TiledProduct &product) {
+  tile.step = product.terms <= coreTerms ? coreTerms : 2 * coreTerms;
+  chooseLoads(tile, product);
+  if (tile.step > coreTerms && std::max(tile.vectors(0), tile.vectors(1)) > mostVectors) {
+    tile.step = coreTerms;
+    chooseLoads(tile, product);
+  }
+}
+
 ProductTile ProductTile::of(const TiledProduct &product) {
   ProductTile tile{};
-  int64_t largest = bytesOf(product.element) > 4 ? 64 : 128;
+  int64_t largest = bytesOf(product.element) > 4 ? 64 : 128, least = product.narrow ? 16 : 8;
   auto linesFor = [&](int64_t extent) {
     auto fitting = int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(extent, 1))));
-    return std::clamp<int64_t>(fitting, 8, largest);
+    return std::clamp<int64_t>(fitting, least, largest);
   };
   tile.lines[0] = linesFor(product.rows);
   tile.lines[1] = linesFor(product.columns);
@@ -67,10 +79,11 @@ ProductTile ProductTile::of(const TiledProduct &product) {
   };
   while (tooLarge())
     tile.lines[tile.lines[0] > tile.lines[1] ? 0 : 1] /= 2;
-  for (int side : {0, 1})
-    tile.each[side] = eachOf(tile.lines[side]);
+  for (int side : {0, 1}) // two warps share what is enough for two
+    tile.each[side] = product.narrow ? tile.lines[side] / (tile.lines[side] >= 32 ? 2 : 1) / coreThreads[side]
+                                     : eachOf(tile.lines[side]);
 
-  chooseStep(tile, product);
+  product.narrow ? chooseNarrowStep(tile, product) : chooseStep(tile, product);
   int64_t steps = llvm::divideCeil(product.terms, tile.step);
   int64_t tiles = std::max<int64_t>(tilesOf(product, tile.lines), 1);
   int64_t parts = std::clamp<int64_t>(std::min(wantedBlocks / tiles, product.terms / leastPart), 1, wantedBlocks);
@@ -104,6 +117,20 @@ int64_t codegen::vectorWidthAlong(ArrayRef<int64_t> extents, unsigned along, Aff
   while (width > 1 && !isVectorAlong(extents, along, offset, bounds, width))
     width /= 2;
   return width;
+}
+
+Type TiledProduct::factorType() const { return narrow ? IntegerType::get(narrow.getContext(), 16) : element; }
+
+Type codegen::narrowFactorsOf(Operation *anchor) {
+  Type narrow;
+  for (unsigned i : {0, 1}) {
+    auto cast = anchor->getOperand(i).getDefiningOp<dl::CastOp>();
+    Type type = cast && isa<BlockArgument>(cast.getX()) ? cast.getX().getType().getElementType() : Type();
+    if (!type || !dl::hasNarrowFloats(type) || (narrow && narrow != type))
+      return {};
+    narrow = type;
+  }
+  return narrow;
 }
 
 int64_t codegen::tiledProductWorkspaceBytes(const TiledProduct &product) {

@@ -8,12 +8,17 @@
 //     for each term of buffer s % 2: thread's rows x columns of fma
 //     buffer (s + 1) % 2 = registers; barrier
 //   epilogue, store
+//
+// Factors of 16 bits lie in shared memory line by line, in the order of terms, and a warp multiplies its part of both
+// by mma.sync, 16 terms at a time, with sums in f32. Between the terms of one mma.sync the hardware decides on the
+// order.
 #include "gpu/TiledProduct.h"
 
 #include "dlc/ir/ScalarBuilder.h"
 #include "kernels/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -37,17 +42,18 @@ Lane laneOf(int64_t width) { return Lane{width > 1 ? width : 0}; }
 /// One factor's lines in a block.
 struct Side {
   const ProductFactor *factor;
-  int64_t extent;     ///< lines of the whole factor
-  int64_t lines;      ///< of the block
-  int64_t threads;    ///< that share them
-  int64_t group;      ///< neighbouring lines of a thread
-  int64_t groups;     ///< of a thread, `threads * group` lines apart
-  bool alongTerms;    ///< vectors from global memory run along terms, else along lines
-  int64_t width;      ///< of those vectors
-  int64_t vectors;    ///< of a thread and step
-  int64_t pitch;      ///< elements from term to term in shared memory
-  AffineExpr first;   ///< line of the block
-  AffineExpr ordinal; ///< of the thread among `threads`
+  int64_t extent;    ///< lines of the whole factor
+  int64_t lines;     ///< of the block
+  int64_t threads;   ///< that share them
+  int64_t group;     ///< neighbouring lines of a thread
+  int64_t groups;    ///< of a thread, `threads * group` lines apart
+  bool alongTerms;   ///< vectors from global memory run along terms, else along lines
+  int64_t width;     ///< of those vectors
+  int64_t vectors;   ///< of a thread and step
+  int64_t pitch;     ///< elements from term to term in shared memory, or from line to line
+  AffineExpr first;  ///< line of the block
+  AffineExpr own;    ///< the thread's first line in the block
+  AffineExpr ofWarp; ///< its warp's, where warps multiply
   Memory shared;
 
   int64_t each() const { return group * groups; }
@@ -59,7 +65,7 @@ class ProductEmitter {
 public:
   ProductEmitter(GpuKernelBuilder &kernel, const TiledProduct &product, Epilogue &epilogue)
       : kernel(kernel), product(product), epilogue(epilogue), tile(ProductTile::of(product)),
-        space(product.element.getContext()) {}
+        space(product.element.getContext()), factorType(product.factorType()) {}
 
   void emit();
 
@@ -77,11 +83,16 @@ private:
   void keep(ElementScope &scope, const Side &side, AffineExpr buffer, ArrayRef<Fetched> vectors);
   SmallVector<Value> fragment(Value base, const Side &side, int64_t term);
   SmallVector<Value> multiply(ElementScope &scope, AffineExpr buffer, ValueRange sums);
+  /// The thread's words of a factor, for 16 terms from `term` on, of lines from `line` of its warp's on.
+  SmallVector<Value> words(Value base, const Side &side, int64_t line, int64_t term);
+  SmallVector<Value> multiplyByWarps(ElementScope &scope, AffineExpr buffer, ValueRange sums);
 
   void store(ElementScope &block, ArrayRef<Value> sums);
   void storeColumns(ElementScope &block, ArrayRef<Value> sums, int64_t column, int64_t width);
   void addParts();
 
+  /// Elements of one of the two buffers.
+  int64_t bufferSize(const Side &side) const { return (product.narrow ? side.lines : tile.step) * side.pitch; }
   Value inside(ElementScope &scope, ArrayRef<AffineExpr> dims, ArrayRef<dl::IndexBound> bounds);
   Value plus(Value base, int64_t offset);
   AffineExpr dim(unsigned position) { return getAffineDimExpr(position, product.element.getContext()); }
@@ -91,6 +102,7 @@ private:
   Epilogue &epilogue;
   ProductTile tile;
   IndexSpace space;
+  Type factorType;
   Side left{}, right{};
   AffineExpr batch, part, thread;
 };
@@ -103,10 +115,11 @@ Side ProductEmitter::sideOf(int number, const ProductFactor &factor, int64_t ext
   side.factor = &factor;
   side.extent = extent;
   side.lines = tile.lines[number];
-  side.threads = tile.threads(number);
-  side.group = std::min<int64_t>(tile.each[number], 4);
+  side.threads = product.narrow ? coreThreads[number] : tile.threads(number);
+  side.group = product.narrow ? number + 1 : std::min<int64_t>(tile.each[number], 4);
   side.groups = tile.each[number] / side.group;
-  side.pitch = side.lines + 4;
+  // Words of 8 lines, 4 each, in different banks.
+  side.pitch = product.narrow ? tile.step + 8 : side.lines + 4;
   side.alongTerms = tile.alongTerms[number];
   side.width = tile.width[number];
   side.vectors = tile.vectors(number);
@@ -153,7 +166,7 @@ SmallVector<ProductEmitter::Fetched> ProductEmitter::fetch(ElementScope &scope, 
   SmallVector<dl::IndexBound> bounds(side.factor->bounds);
   bounds.push_back({dim(1), 0, side.extent});
   bounds.push_back({dim(2), 0, product.terms});
-  Memory memory = kernel.operand(side.factor->operand, product.element);
+  Memory memory = kernel.operand(side.factor->operand, factorType);
   memory.divisor = side.width;
   SmallVector<Fetched> vectors;
   for (int64_t i = 0; i < side.vectors; ++i) {
@@ -176,11 +189,12 @@ void ProductEmitter::keep(ElementScope &scope, const Side &side, AffineExpr buff
   for (auto [i, vector] : llvm::enumerate(vectors)) {
     Value value = vector.value;
     if (vector.live)
-      value = arith::SelectOp::create(b, loc, vector.live, value, scalar.constant(0.0, product.element));
+      value = arith::SelectOp::create(b, loc, vector.live, value, scalar.constant(0.0, factorType));
     AffineExpr line = vectorAt(side, int64_t(i), false), term = vectorAt(side, int64_t(i), true);
-    Value at = scope.index(space.simplify(buffer * (tile.step * side.pitch) + term * side.pitch + line));
+    AffineExpr place = product.narrow ? line * side.pitch + term : term * side.pitch + line;
+    Value at = scope.index(space.simplify(buffer * bufferSize(side) + place));
     Memory memory = side.shared;
-    if (!side.alongTerms || side.width == 1) {
+    if (side.alongTerms == bool(product.narrow) || side.width == 1) {
       memory.divisor = side.width;
       kernel.store(memory, at, laneOf(side.width), value);
       continue;
@@ -209,9 +223,7 @@ SmallVector<Value> ProductEmitter::fragment(Value base, const Side &side, int64_
 }
 
 SmallVector<Value> ProductEmitter::multiply(ElementScope &scope, AffineExpr buffer, ValueRange sums) {
-  auto baseOf = [&](const Side &side) {
-    return scope.index(space.simplify(buffer * (tile.step * side.pitch) + side.ordinal * side.group));
-  };
+  auto baseOf = [&](const Side &side) { return scope.index(space.simplify(buffer * bufferSize(side) + side.own)); };
   Value leftBase = baseOf(left), rightBase = baseOf(right);
   dl::ScalarBuilder scalar(kernel.getBuilder(), kernel.getLoc(), 0);
   SmallVector<Value> result(sums);
@@ -224,6 +236,63 @@ SmallVector<Value> ProductEmitter::multiply(ElementScope &scope, AffineExpr buff
       }
   }
   return result;
+}
+
+// PTX, "Matrix Fragments for mma.m16n8k16": lane l holds terms 2 (l % 4) and the next, and those 8 further, of lines l
+// / 4 and, of the left factor, l / 4 + 8.
+SmallVector<Value> ProductEmitter::words(Value base, const Side &side, int64_t line, int64_t term) {
+  Memory memory = side.shared;
+  memory.element = kernel.getBuilder().getI32Type();
+  SmallVector<Value> words;
+  int64_t halves = side.factor == &product.left ? 2 : 1;
+  for (int64_t further : {0, 8})
+    for (int64_t half = 0; half < halves; ++half)
+      words.push_back(
+          kernel.load(memory, plus(base, ((line + 8 * half) * side.pitch + term + further) / 2), 1, Lane{}));
+  return words;
+}
+
+// Sums of a thread are in the order of its rows, of which there are two in each 16, and of its columns, two in each 8.
+SmallVector<Value> ProductEmitter::multiplyByWarps(ElementScope &scope, AffineExpr buffer, ValueRange sums) {
+  OpBuilder &b = kernel.getBuilder();
+  Location loc = kernel.getLoc();
+  AffineExpr lane = space.simplify(thread % warpSize);
+  auto baseOf = [&](const Side &side) { // in words
+    AffineExpr line = side.ofWarp + lane.floorDiv(4);
+    return scope.index(space.simplify(buffer * (bufferSize(side) / 2) + line * (side.pitch / 2) + lane % 4));
+  };
+  Value leftBase = baseOf(left), rightBase = baseOf(right);
+  Type f32 = b.getF32Type();
+  Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), {f32, f32, f32, f32});
+  bool isBF16 = product.narrow.isBF16();
+  auto given = [&](ArrayRef<Value> words) {
+    if (isBF16)
+      return SmallVector<Value>(words);
+    return llvm::map_to_vector(words, [&](Value word) -> Value {
+      return LLVM::BitcastOp::create(b, loc, VectorType::get({2}, product.narrow), word);
+    });
+  };
+  NVVM::MMATypes type = isBF16 ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
+  SmallVector<Value> state(sums);
+  for (int64_t term = 0; term < tile.step; term += coreTerms) {
+    SmallVector<SmallVector<Value>> columns;
+    for (int64_t j = 0; j < right.each(); j += 2)
+      columns.push_back(given(words(rightBase, right, 4 * j, term)));
+    for (int64_t i = 0; i < left.each(); i += 2) {
+      SmallVector<Value> row = given(words(leftBase, left, 8 * i, term));
+      for (auto [number, column] : llvm::enumerate(columns)) {
+        int64_t first = i * right.each() + 2 * int64_t(number);
+        int64_t places[] = {first, first + 1, first + right.each(), first + right.each() + 1};
+        auto before = llvm::map_to_vector(places, [&](int64_t place) { return state[size_t(place)]; });
+        Value after =
+            NVVM::MmaOp::create(b, loc, result, row, column, before, {16, 8, coreTerms}, std::nullopt, std::nullopt,
+                                std::array{type, type}, std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+        for (auto [word, place] : llvm::enumerate(places))
+          state[size_t(place)] = LLVM::ExtractValueOp::create(b, loc, after, int64_t(word));
+      }
+    }
+  }
+  return state;
 }
 
 // A step is long enough; unrolled, the assembler would read ahead until registers spill.
@@ -244,7 +313,7 @@ SmallVector<Value> ProductEmitter::sums(ElementScope &block) {
     return zeros;
   int64_t buffers = tile.steps > 1 ? 2 : 1;
   for (Side *side : {&left, &right}) {
-    side->shared = kernel.shared(buffers * tile.step * side->pitch, product.element);
+    side->shared = kernel.shared(buffers * bufferSize(*side), factorType);
     keep(block, *side, space.constant(0), fetch(block, *side, space.constant(0)));
   }
   kernel.barrier();
@@ -252,7 +321,8 @@ SmallVector<Value> ProductEmitter::sums(ElementScope &block) {
       emitLoop(block, block.i64(0), block.i64(tile.steps), zeros, [&](Value iv, ValueRange carried) {
         ElementScope scope(block);
         if (tile.steps == 1)
-          return multiply(scope, space.constant(0), carried);
+          return product.narrow ? multiplyByWarps(scope, space.constant(0), carried)
+                                : multiply(scope, space.constant(0), carried);
         AffineExpr step = scope.bind(iv, 0, tile.steps - 1);
         // The last step is fetched again behind it: that is simpler than not to, and what is in memory needs no
         // condition.
@@ -260,7 +330,8 @@ SmallVector<Value> ProductEmitter::sums(ElementScope &block) {
         Value behind = arith::MinUIOp::create(b, kernel.getLoc(), plus(iv, 1), block.i64(tile.steps - 1));
         AffineExpr next = scope.bind(behind, 0, tile.steps - 1);
         SmallVector<Fetched> nextLeft = fetch(scope, left, next), nextRight = fetch(scope, right, next);
-        SmallVector<Value> result = multiply(scope, step % 2, carried);
+        SmallVector<Value> result =
+            product.narrow ? multiplyByWarps(scope, step % 2, carried) : multiply(scope, step % 2, carried);
         keep(scope, left, (step + 1) % 2, nextLeft);
         keep(scope, right, (step + 1) % 2, nextRight);
         kernel.barrier();
@@ -273,9 +344,7 @@ SmallVector<Value> ProductEmitter::sums(ElementScope &block) {
 // Lanes [column, column + width) of the thread's columns, for each of its rows.
 void ProductEmitter::storeColumns(ElementScope &block, ArrayRef<Value> sums, int64_t column, int64_t width) {
   OpBuilder &b = kernel.getBuilder();
-  auto lineOf = [&](const Side &side, int64_t i) {
-    return space.simplify(side.first + side.ordinal * side.group + side.place(i));
-  };
+  auto lineOf = [&](const Side &side, int64_t i) { return space.simplify(side.first + side.own + side.place(i)); };
   AffineExpr first = lineOf(right, column);
   emitIf(block, inside(block, {first}, {{dim(0), 0, product.columns}}), {}, [&]() -> SmallVector<Value> {
     ElementScope lanes(block, laneOf(width));
@@ -329,8 +398,17 @@ void ProductEmitter::emitBlock() {
   left.first = space.simplify(number.floorDiv(across) % down * left.lines);
   part = space.simplify(number.floorDiv(across * down) % tile.parts);
   batch = space.simplify(number.floorDiv(across * down * tile.parts));
-  right.ordinal = space.simplify(thread % right.threads);
-  left.ordinal = space.simplify(thread.floorDiv(right.threads));
+  if (product.narrow) {
+    AffineExpr warp = thread.floorDiv(warpSize), lane = thread % warpSize;
+    int64_t warpsAcross = right.lines / (right.each() * coreThreads[1]);
+    right.ofWarp = space.simplify(warp % warpsAcross * (right.each() * coreThreads[1]));
+    left.ofWarp = space.simplify(warp.floorDiv(warpsAcross) * (left.each() * coreThreads[0]));
+    right.own = space.simplify(right.ofWarp + lane % 4 * 2);
+    left.own = space.simplify(left.ofWarp + lane.floorDiv(4));
+  } else {
+    right.own = space.simplify(thread % right.threads * right.group);
+    left.own = space.simplify(thread.floorDiv(right.threads) * left.group);
+  }
   store(block, sums(block));
 }
 

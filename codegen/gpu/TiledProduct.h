@@ -24,9 +24,17 @@ struct TiledProduct {
   mlir::AffineExpr result = {};                        ///< offset in the result, over batch `d0`, row `d1`, column `d2`
   llvm::SmallVector<dl::IndexBound> resultBounds = {}; ///< what is outside is not stored
   int64_t resultCount = 0;                             ///< elements of the result
+  mlir::Type narrow = {}; ///< of both factors in memory, if it is of 16 bits and the sums f32
+
+  /// Factors as they are moved.
+  mlir::Type factorType() const;
 };
 
-/// How a product is cut, from its shape and element type alone. [0]: rows, [1]: columns.
+/// The type of 16 bits from which both operands of a product of f32 are read; null when they are of others.
+mlir::Type narrowFactorsOf(mlir::Operation *anchor);
+
+/// How a product is cut, from its shape and element types alone. [0]: rows, [1]: columns. With narrow factors the lines
+/// of a thread are those of its places in the results of `mma.sync`, 16 x 8 each.
 struct ProductTile {
   int64_t lines[2]; ///< of a block
   int64_t each[2];  ///< of a thread
@@ -43,6 +51,9 @@ struct ProductTile {
   /// Vectors a thread copies in a step.
   int64_t vectors(int side) const { return lines[side] * step / (width[side] * threads()); }
 };
+
+/// Of `mma.sync` of 16-bit factors: terms, and threads of a warp along rows and columns of the result.
+constexpr int64_t coreTerms = 16, coreThreads[] = {8, 4};
 
 /// Bytes of the sums of the parts.
 int64_t tiledProductWorkspaceBytes(const TiledProduct &product);

@@ -11,6 +11,7 @@
 #include "contraction/TileLimits.h"
 #include "kernels/Epilogue.h"
 #include "kernels/KernelRegistry.h"
+#include "kernels/WideOperands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -33,7 +34,14 @@ AttentionEmitter::AttentionEmitter(KernelBuilder &kernel, dl::GroupOp group, dl:
       lanes(lanesFor(dims.queries, bytesOf(element), traits)), vectors(dims.queries > lanes ? 2 : 1),
       block(lanes * vectors), depthBlock(contractionBlock(dims.depth)), scalar(b, loc, lanes) {}
 
-bool AttentionEmitter::isOneBlock() const { return dims.keys > 0 && dims.keys <= kKeyBlock; }
+static bool isOneBlock(const dl::AttentionDims &dims) { return dims.keys > 0 && dims.keys <= kKeyBlock; }
+bool AttentionEmitter::isOneBlock() const { return ::isOneBlock(dims); }
+
+/// Bytes of rows of y that grow from block to block and are of 16 bits in the end.
+static int64_t sumBytes(dl::AttentionOp op) {
+  bool needed = isReadNarrow(op, 0) && !isOneBlock(op.getDims());
+  return needed ? product(shapeOf(op.getY())) * bytesOf(getElementTypeOrSelf(op.getY().getType())) : 0;
+}
 
 int64_t AttentionEmitter::columnLanes() const { return lanesFor(dims.width, bytesOf(element), traits); }
 
@@ -168,9 +176,10 @@ void AttentionEmitter::storeRow(Value row, Value column, ArrayRef<RegisterTile::
     Value factor = kernel.load(perQuery, row, 0, Lane{columnLanes()}), to = add(kernel, outputRow(row), column);
     for (auto [place, sum] : llvm::zip_equal(columns, sums)) {
       Value offset = addOffset(kernel, to, place.offset);
-      Value result = isOneBlock() ? scalar.div(sum, factor)
-                                  : scalar.fma(loadLanes(kernel, y, offset, 1, place.live, columnLanes()), factor, sum);
-      storeLanes(kernel, y, offset, 1, place.live, result);
+      Value result = isOneBlock()
+                         ? scalar.div(sum, factor)
+                         : scalar.fma(loadLanes(kernel, outputs, offset, 1, place.live, columnLanes()), factor, sum);
+      storeLanes(kernel, outputs, offset, 1, place.live, result);
     }
   });
 }
@@ -270,12 +279,12 @@ void AttentionEmitter::emitBlock(Value iteration) {
   } else {
     forOutputs([&](Value, Value offset, int64_t live) {
       Value zero = dl::ScalarBuilder(b, loc, columnLanes()).constant(0.0, element);
-      storeLanes(kernel, y, offset, 1, live, zero);
+      storeLanes(kernel, outputs, offset, 1, live, zero);
     });
     sums = visitBlocks(limit, sums);
     storePerQuery(divisors(sums.sum));
     forOutputs([&](Value row, Value offset, int64_t live) {
-      Value sum = loadLanes(kernel, y, offset, 1, live, columnLanes());
+      Value sum = loadLanes(kernel, outputs, offset, 1, live, columnLanes());
       storeLanes(kernel, y, offset, 1, live, scalar.div(sum, kernel.load(perQuery, row, 0, Lane{columnLanes()})));
     });
   }
@@ -301,7 +310,7 @@ LogicalResult AttentionEmitter::emit() {
       return failure();
     numbers.push_back(*number);
   }
-  if (!llvm::equal(resultsOf(group), op->getResults()))
+  if (!yieldsResultsOf(group, op))
     return group.emitOpError("expects the results of attention and nothing else");
   int64_t blocks = dims.batch * int64_t(llvm::divideCeil(uint64_t(dims.queries), uint64_t(block)));
   if (!blocks)
@@ -315,6 +324,7 @@ LogicalResult AttentionEmitter::emit() {
     if (op.getMask())
       mask = operand(3);
     y = resultMemory(kernel, group, 0), lse = resultMemory(kernel, group, 1);
+    outputs = sumBytes(op) ? kernel.workspace(0, element) : y;
     scores = kernel.scratch(std::clamp<int64_t>(dims.keys, 1, kKeyBlock) * block, element);
     queriesT = kernel.scratch(std::clamp<int64_t>(dims.depth, 1, depthBlock) * block, element);
     perQuery = kernel.scratch(block, element);
@@ -323,11 +333,27 @@ LogicalResult AttentionEmitter::emit() {
   return success();
 }
 
+/// Keys and values, which every block of queries reads.
+static SmallVector<unsigned> readOften(Operation *anchor) {
+  SmallVector<unsigned> which;
+  for (unsigned i : {1, 2})
+    if (isReadNarrow(anchor, i))
+      which.push_back(i);
+  return which;
+}
+
 static LogicalResult emitAttention(KernelBuilder &kernel, dl::GroupOp group, Operation *anchor,
                                    const CpuTraits &traits) {
-  return AttentionEmitter(kernel, group, cast<dl::AttentionOp>(anchor), traits).emit();
+  auto op = cast<dl::AttentionOp>(anchor);
+  WideOperands wide(kernel, anchor, readOften(anchor), sumBytes(op));
+  return AttentionEmitter(wide, group, op, traits).emit();
+}
+
+static int64_t attentionWorkspaceBytes(Operation *anchor, const CpuTraits &) {
+  int64_t wide = WideOperands::workspaceBytes(anchor, readOften(anchor));
+  return int64_t(llvm::alignTo(uint64_t(sumBytes(cast<dl::AttentionOp>(anchor))), 64)) + wide;
 }
 
 void dlc::codegen::registerAttentionKernels(KernelRegistry &registry) {
-  registry.add<dl::AttentionOp>({emitAttention, nullptr});
+  registry.add<dl::AttentionOp>({emitAttention, attentionWorkspaceBytes});
 }

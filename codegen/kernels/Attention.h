@@ -77,6 +77,7 @@ private:
   dl::ScalarBuilder scalar;
 
   Memory q, k, v, mask, y, lse;
+  Memory outputs;                  ///< where rows of y grow: y, or f32 in workspace for one of 16 bits
   Memory scores;                   ///< [key][query of the block]: scores, then weights
   Memory queriesT;                 ///< [depth][query of the block]
   Memory perQuery;                 ///< what a row of y is scaled by

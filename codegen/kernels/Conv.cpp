@@ -4,6 +4,8 @@
 #include "contraction/Convolution.h"
 #include "kernels/Epilogue.h"
 #include "kernels/KernelRegistry.h"
+#include "kernels/WideOperands.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace dlc;
@@ -23,6 +25,32 @@ static LogicalResult emitWith(ConvEmitter emitter, KernelBuilder &kernel, const 
   emitter(kernel, dims, traits, elementType(anchor), *first, *second,
           [&](ArrayRef<Value> index, const Lane &lane, Value sum) { epilogue.store(index, lane, sum); });
   return success();
+}
+
+/// What a convolution reads in place: its weights, and an input that needs no border.
+static SmallVector<unsigned> readInPlace(Operation *anchor, const dl::ConvDims &dims, const CpuTraits &traits) {
+  SmallVector<unsigned> which;
+  if (isReadNarrow(anchor, 0) && !ForwardPlan::of(dims, bytesOf(elementType(anchor)), traits).copyInput)
+    which.push_back(0);
+  if (isReadNarrow(anchor, 1))
+    which.push_back(1);
+  return which;
+}
+
+static LogicalResult emitForward(KernelBuilder &kernel, dl::GroupOp group, Operation *anchor, const CpuTraits &traits) {
+  dl::ConvDims dims = cast<dl::ConvOp>(anchor).getDims();
+  if (failed(operandNumber(anchor, 0)) || failed(operandNumber(anchor, 1)))
+    return failure();
+  WideOperands wide(kernel, anchor, readInPlace(anchor, dims, traits),
+                    forwardWorkspaceBytes(dims, bytesOf(elementType(anchor)), traits));
+  return emitWith(emitConvForward, wide, dims, anchor, traits, Epilogue(wide, group, anchor));
+}
+
+static int64_t forwardWorkspace(Operation *anchor, const CpuTraits &traits) {
+  dl::ConvDims dims = cast<dl::ConvOp>(anchor).getDims();
+  int64_t own = forwardWorkspaceBytes(dims, bytesOf(elementType(anchor)), traits);
+  int64_t wide = WideOperands::workspaceBytes(anchor, readInPlace(anchor, dims, traits));
+  return wide ? int64_t(llvm::alignTo(uint64_t(own), 64)) + wide : own;
 }
 
 template <typename OpTy, ConvEmitter emitter>
@@ -45,7 +73,7 @@ static int64_t workspaceOf(Operation *anchor, const CpuTraits &traits) {
 }
 
 void dlc::codegen::registerConvKernels(KernelRegistry &registry) {
-  registry.add<dl::ConvOp>({emitConv<dl::ConvOp, emitConvForward>, workspaceOf<dl::ConvOp, forwardWorkspaceBytes>});
+  registry.add<dl::ConvOp>({emitForward, forwardWorkspace});
   registry.add<dl::ConvInputGradOp>(
       {emitConv<dl::ConvInputGradOp, emitConvInputGrad>, workspaceOf<dl::ConvInputGradOp, inputGradWorkspaceBytes>});
   registry.add<dl::ConvWeightGradOp>({emitWeightGrad, workspaceOf<dl::ConvWeightGradOp, weightGradWorkspaceBytes>});

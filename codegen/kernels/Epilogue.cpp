@@ -1,13 +1,29 @@
 #include "kernels/Epilogue.h"
 
+#include "dlc/ir/Cast.h"
+#include "dlc/ir/Widen.h"
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::codegen;
 
 FailureOr<unsigned> codegen::operandNumber(Operation *anchor, unsigned i) {
-  if (auto argument = dyn_cast<BlockArgument>(anchor->getOperand(i)))
+  Value operand = anchor->getOperand(i);
+  if (auto cast = operand.getDefiningOp<dl::CastOp>(); cast && dl::hasNarrowFloats(cast.getX().getType()))
+    operand = cast.getX(); // converted as it is read
+  if (auto argument = dyn_cast<BlockArgument>(operand))
     return argument.getArgNumber();
   return anchor->emitOpError("expects operand ") << i << " to be an input of its group";
+}
+
+bool codegen::yieldsResultsOf(dl::GroupOp group, Operation *anchor) {
+  OperandRange yielded = resultsOf(group);
+  return yielded.size() == anchor->getNumResults() &&
+         llvm::all_of(llvm::zip(yielded, anchor->getResults()), [](auto pair) {
+           auto [value, result] = pair;
+           auto cast = value.template getDefiningOp<dl::CastOp>();
+           return value == result || (cast && cast.getX() == result && dl::hasNarrowFloats(cast.getType()));
+         });
 }
 
 Epilogue::Epilogue(KernelBuilder &kernel, dl::GroupOp group, Operation *anchor)

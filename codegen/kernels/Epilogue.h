@@ -35,6 +35,9 @@ private:
   llvm::SmallVector<Axis> axes;
 };
 
+/// Whether the group yields the anchor's results and nothing else; those of 16 bits rounded.
+bool yieldsResultsOf(dl::GroupOp group, mlir::Operation *anchor);
+
 /// The number of the kernel's operand that is operand `i` of the anchor; fails, with an error, when something else in
 /// the group computes it.
 mlir::FailureOr<unsigned> operandNumber(mlir::Operation *anchor, unsigned i);

@@ -1,5 +1,6 @@
 #include "kernels/GroupAnalysis.h"
 
+#include "dlc/ir/Widen.h"
 #include "kernels/ElementScope.h"
 
 #include <numeric>
@@ -22,6 +23,15 @@ SmallVector<Value> codegen::passRoots(dl::GroupOp group, ArrayRef<SmallVector<Op
   for (unsigned i : domainResults)
     roots.push_back(results[i]);
   return roots;
+}
+
+Memory codegen::asStored(dl::GroupOp group, unsigned i, Memory memory) {
+  unsigned inputs = group.getNumOperands();
+  Type stored =
+      getElementTypeOrSelf(i < inputs ? group.getOperand(i).getType() : group.getResult(i - inputs).getType());
+  if (memory.element.isF32() && dl::hasNarrowFloats(stored))
+    memory.narrow = stored;
+  return memory;
 }
 
 Memory codegen::resultMemory(KernelBuilder &kernel, dl::GroupOp group, unsigned i) {

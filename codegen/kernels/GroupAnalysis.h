@@ -42,6 +42,8 @@ llvm::SmallVector<int64_t> collapse(llvm::ArrayRef<int64_t> shape, llvm::ArrayRe
 /// Lanes for a group: those of its widest float type, or of its widest type if it has no floats.
 int64_t lanesOf(KernelBuilder &kernel, dl::GroupOp group);
 
+/// Operand `i` of a kernel of the group: wide values of memory that may be narrow.
+Memory asStored(dl::GroupOp group, unsigned i, Memory memory);
 /// Where result `i` is stored.
 Memory resultMemory(KernelBuilder &kernel, dl::GroupOp group, unsigned i);
 /// The values the group yields.

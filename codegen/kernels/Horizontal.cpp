@@ -7,7 +7,8 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::codegen;
 
-PartKernelBuilder::PartKernelBuilder(KernelBuilder &whole, dl::GroupOp part) : whole(whole), location(part.getLoc()) {
+PartKernelBuilder::PartKernelBuilder(KernelBuilder &whole, dl::GroupOp part)
+    : ForwardingKernelBuilder(whole), location(part.getLoc()) {
   for (Value input : part.getInputs())
     places.push_back(cast<BlockArgument>(input).getArgNumber());
   auto group = part->getParentOfType<dl::GroupOp>();

@@ -3,9 +3,11 @@
 #include "dlc/ir/Index.h"
 
 #include "dlc/ir/ScalarBuilder.h"
+#include "dlc/ir/Widen.h"
 #include "kernels/GroupAnalysis.h"
 #include "kernels/KernelRegistry.h"
 #include "kernels/Loops.h"
+#include "kernels/ScatterBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <cmath>
@@ -14,12 +16,17 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::codegen;
 
+int64_t codegen::scatterBytes(dl::GroupOp group, dl::ScatterOp op) {
+  bool isNarrow = dl::hasNarrowFloats(group.getResult(0).getType()) && op.getKind() == dl::ScatterKind::Add;
+  return isNarrow ? op.getType().getNumElements() * bytesOf(op.getType().getElementType()) : 0;
+}
+
 namespace {
 class ScatterEmitter {
 public:
   ScatterEmitter(KernelBuilder &kernel, dl::GroupOp group, dl::ScatterOp op)
       : kernel(kernel), group(group), op(op), dims(op.getDims()), space(group.getContext()),
-        element(op.getType().getElementType()), width(kernel.lanesOf(element)) {}
+        element(op.getType().getElementType()), width(kernel.lanesOf(element)), isNarrow(scatterBytes(group, op) > 0) {}
 
   void emit();
 
@@ -37,7 +44,9 @@ private:
   Value load(ElementScope &scope, Value operand, AffineExpr offset) {
     return scope.element(operand, space.delinearize(shapeOf(operand), offset));
   }
-  Memory result() { return resultMemory(kernel, group, 0); }
+  /// Where sums grow: of 16-bit floats in the workspace, to be rounded once.
+  Memory result() { return isNarrow ? kernel.workspace(0, element) : resultMemory(kernel, group, 0); }
+  void emitRounded(ElementScope &scope, Value lo, Value hi);
 
   KernelBuilder &kernel;
   dl::GroupOp group;
@@ -46,8 +55,22 @@ private:
   IndexSpace space;
   Type element;
   int64_t width;
+  bool isNarrow;
 };
 } // namespace
+
+void ScatterEmitter::emitRounded(ElementScope &scope, Value lo, Value hi) {
+  emitLoop(scope, lo, hi, {}, [&](Value iv, ValueRange) -> SmallVector<Value> {
+    ElementScope row(scope);
+    AffineExpr number = row.bind(iv, 0, groups() * dims.extent - 1);
+    emitSpan(row, dims.inner, width, [&](ElementScope &lanes, AffineExpr column) {
+      AffineExpr offset = space.simplify(number * dims.inner + column);
+      Value sum = lanes.load(result(), op.getType().getNumElements(), offset);
+      lanes.store(resultMemory(kernel, group, 0), offset, sum);
+    });
+    return {};
+  });
+}
 
 void ScatterEmitter::emitCopy(ElementScope &scope, Value lo, Value hi) {
   int64_t rows = groups() * dims.extent;
@@ -119,6 +142,8 @@ void ScatterEmitter::emit() {
     ElementScope scope(kernel, space);
     emitCopy(scope, lo, hi);
     emitUpdates(scope, lo, hi);
+    if (isNarrow)
+      emitRounded(scope, lo, hi);
   });
 }
 
@@ -127,6 +152,10 @@ static LogicalResult emitScatter(KernelBuilder &kernel, dl::GroupOp group, Opera
   return success();
 }
 
+static int64_t scatterWorkspaceBytes(Operation *anchor, const CpuTraits &) {
+  return scatterBytes(anchor->getParentOfType<dl::GroupOp>(), cast<dl::ScatterOp>(anchor));
+}
+
 void dlc::codegen::registerIndexKernels(KernelRegistry &registry) {
-  registry.add<dl::ScatterOp>({emitScatter, nullptr});
+  registry.add<dl::ScatterOp>({emitScatter, scatterWorkspaceBytes});
 }

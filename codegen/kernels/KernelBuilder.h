@@ -16,7 +16,10 @@ struct Lane {
 struct Memory {
   mlir::Value pointer; ///< !llvm.ptr, of any address space
   mlir::Type element;
-  int64_t divisor = 1; ///< what every offset used with this is known to be a multiple of, in elements
+  int64_t divisor = 1;    ///< what every offset used with this is known to be a multiple of, in elements
+  mlir::Type narrow = {}; ///< of f32: the 16-bit type in memory, if that is one
+
+  mlir::Type stored() const { return narrow ? narrow : element; }
 };
 
 /// What a kernel emitter writes against, whatever the target. A kernel is a sequence of parallel phases; nothing but
@@ -30,7 +33,8 @@ public:
   /// Natural vector width for this element type on the target.
   virtual int64_t lanesOf(mlir::Type element) = 0;
 
-  /// Operand `i` of the kernel: the group's inputs, then its results. Only inside a phase.
+  /// Operand `i` of the kernel: the group's inputs, then its results. Only inside a phase. As f32, one of 16-bit floats
+  /// is converted when read and rounded when written.
   virtual Memory operand(unsigned i, mlir::Type element) = 0;
   /// `offset` bytes into the kernel's workspace, 64-byte aligned. Only inside a phase.
   virtual Memory workspace(int64_t offset, mlir::Type element) = 0;

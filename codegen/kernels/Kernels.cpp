@@ -1,6 +1,7 @@
 #include "kernels/Kernels.h"
 
 #include "kernels/Emitters.h"
+#include "kernels/GroupKernelBuilder.h"
 #include "kernels/KernelRegistry.h"
 
 using namespace mlir;
@@ -17,7 +18,8 @@ static std::pair<Operation *, KernelRegistry::Emitter> anchorOf(dl::GroupOp grou
   return KernelRegistry(group.getContext()).anchorOf(group);
 }
 
-LogicalResult codegen::emitKernel(KernelBuilder &kernel, dl::GroupOp group, const CpuTraits &traits) {
+LogicalResult codegen::emitKernel(KernelBuilder &whole, dl::GroupOp group, const CpuTraits &traits) {
+  GroupKernelBuilder kernel(whole, group);
   switch (group.getKind()) {
   case dl::GroupKind::Pointwise:
     return emitPointwise(kernel, group);

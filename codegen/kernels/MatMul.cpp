@@ -6,6 +6,7 @@
 #include "kernels/Epilogue.h"
 #include "kernels/KernelRegistry.h"
 #include "kernels/Loops.h"
+#include "kernels/WideOperands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -149,6 +150,17 @@ void LoopEmitter::emit(unsigned lhs, unsigned rhs) {
   });
 }
 
+/// Operands of 16-bit floats that more than one tile reads in place.
+static SmallVector<unsigned> readOften(Operation *anchor, const MatrixProductPlan &plan) {
+  SmallVector<unsigned> which;
+  unsigned rows = plan.swapped ? 1 : 0, columns = 1 - rows;
+  if (isReadNarrow(anchor, rows) && plan.slivers() > 1)
+    which.push_back(rows);
+  if (isReadNarrow(anchor, columns) && !plan.packColumns && plan.rows.count() > 1)
+    which.push_back(columns);
+  return which;
+}
+
 static LogicalResult emitDot(KernelBuilder &kernel, dl::GroupOp group, Operation *anchor, const CpuTraits &traits) {
   auto op = cast<dl::DotGeneralOp>(anchor);
   FailureOr<unsigned> lhs = operandNumber(anchor, 0), rhs = operandNumber(anchor, 1);
@@ -164,8 +176,10 @@ static LogicalResult emitDot(KernelBuilder &kernel, dl::GroupOp group, Operation
     LoopEmitter(kernel, group, op, dims).emit(*lhs, *rhs);
     return success();
   }
-  auto plan = MatrixProductPlan::of(dims, bytesOf(elementType(anchor)), traits);
-  emitMatrixProduct(kernel, plan, elementType(anchor), *lhs, *rhs,
+  int64_t bytes = bytesOf(elementType(anchor));
+  auto plan = MatrixProductPlan::of(dims, bytes, traits);
+  WideOperands wide(kernel, anchor, readOften(anchor, plan), plan.workspaceBytes(bytes));
+  emitMatrixProduct(wide, plan, elementType(anchor), *lhs, *rhs,
                     [&](ArrayRef<Value> index, const Lane &lane, Value sum) { epilogue.store(index, lane, sum); });
   return success();
 }
@@ -173,7 +187,11 @@ static LogicalResult emitDot(KernelBuilder &kernel, dl::GroupOp group, Operation
 static int64_t dotWorkspaceBytes(Operation *anchor, const CpuTraits &traits) {
   auto dims = dl::ContractionDims::of(cast<dl::DotGeneralOp>(anchor));
   int64_t bytes = bytesOf(elementType(anchor));
-  return dims.isMatrixProduct() ? MatrixProductPlan::of(dims, bytes, traits).workspaceBytes(bytes) : 0;
+  if (!dims.isMatrixProduct())
+    return 0;
+  auto plan = MatrixProductPlan::of(dims, bytes, traits);
+  int64_t own = plan.workspaceBytes(bytes), wide = WideOperands::workspaceBytes(anchor, readOften(anchor, plan));
+  return wide ? int64_t(llvm::alignTo(uint64_t(own), 64)) + wide : own;
 }
 
 void dlc::codegen::registerMatMulKernels(KernelRegistry &registry) {

@@ -1,35 +1,19 @@
 #pragma once
 
 #include "dlc/ir/Program.h"
-#include "kernels/KernelBuilder.h"
+#include "kernels/ForwardingKernelBuilder.h"
 
 namespace dlc::codegen {
 
 /// The kernel of a horizontal group as one of its parts sees it: operands are the part's.
-class PartKernelBuilder final : public KernelBuilder {
+class PartKernelBuilder final : public ForwardingKernelBuilder {
 public:
   PartKernelBuilder(KernelBuilder &whole, dl::GroupOp part);
 
-  mlir::OpBuilder &getBuilder() override { return whole.getBuilder(); }
   mlir::Location getLoc() override { return location; }
-  int64_t lanesOf(mlir::Type element) override { return whole.lanesOf(element); }
   Memory operand(unsigned i, mlir::Type element) override { return whole.operand(places[i], element); }
-  Memory workspace(int64_t offset, mlir::Type element) override { return whole.workspace(offset, element); }
-  Memory scratch(int64_t elements, mlir::Type element) override { return whole.scratch(elements, element); }
-  Memory constantData(mlir::DenseElementsAttr values) override { return whole.constantData(values); }
-  void parallelRange(int64_t extent, int64_t multiple, double nanoseconds,
-                     llvm::function_ref<void(mlir::Value lo, mlir::Value hi)> body) override {
-    whole.parallelRange(extent, multiple, nanoseconds, body);
-  }
-  mlir::Value load(Memory memory, mlir::Value offset, int64_t stride, const Lane &lane) override {
-    return whole.load(memory, offset, stride, lane);
-  }
-  void store(Memory memory, mlir::Value offset, const Lane &lane, mlir::Value value) override {
-    whole.store(memory, offset, lane, value);
-  }
 
 private:
-  KernelBuilder &whole;
   mlir::Location location;
   llvm::SmallVector<unsigned> places; ///< operand of the whole, for each of the part
 };

@@ -1,6 +1,7 @@
 #include "kernels/PointerKernelBuilder.h"
 
 #include "dlc/ir/ScalarBuilder.h"
+#include "dlc/ir/Widen.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -12,12 +13,14 @@ using namespace dlc;
 using namespace dlc::codegen;
 
 Type PointerKernelBuilder::memoryType(Type element) {
-  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
+  if (element.isInteger(1))
+    return IntegerType::get(element.getContext(), 8);
+  return dl::hasNarrowFloats(element) ? IntegerType::get(element.getContext(), 16) : element;
 }
 
 int64_t PointerKernelBuilder::bytesOf(Type element) { return std::max(element.getIntOrFloatBitWidth(), 8u) / 8; }
 
-unsigned PointerKernelBuilder::alignmentOf(const Memory &memory, int64_t) { return unsigned(bytesOf(memory.element)); }
+unsigned PointerKernelBuilder::alignmentOf(const Memory &memory, int64_t) { return unsigned(bytesOf(memory.stored())); }
 
 Memory PointerKernelBuilder::constantIn(Operation *symbols, DenseElementsAttr values, unsigned addressSpace) {
   Type element = values.getElementType();
@@ -34,6 +37,8 @@ Memory PointerKernelBuilder::constantIn(Operation *symbols, DenseElementsAttr va
   std::string symbol;
   for (unsigned n = 0; symbol.empty() || SymbolTable::lookupSymbolIn(symbols, symbol); ++n)
     symbol = "dlc_constant_" + std::to_string(n);
+  if (dl::hasNarrowFloats(element))
+    data = data.bitcast(memoryType(element));
   auto array = LLVM::LLVMArrayType::get(memoryType(element), count);
   LLVM::GlobalOp::create(global, location, array, /*isConstant=*/true, LLVM::Linkage::Internal, symbol, data, 64,
                          addressSpace);
@@ -48,20 +53,42 @@ Value PointerKernelBuilder::i64(int64_t value) {
 }
 
 Value PointerKernelBuilder::address(const Memory &memory, Value offset) {
-  return LLVM::GEPOp::create(builder, location, memory.pointer.getType(), memoryType(memory.element), memory.pointer,
+  return LLVM::GEPOp::create(builder, location, memory.pointer.getType(), memoryType(memory.stored()), memory.pointer,
                              ArrayRef<LLVM::GEPArg>{offset}, LLVM::GEPNoWrapFlags::inbounds);
 }
 
-Value PointerKernelBuilder::fromMemory(Value value, Type element) {
-  if (!element.isInteger(1))
-    return value;
+/// The scalar or vector type with another element type.
+static Type withElement(Type shaped, Type element) {
+  auto vector = dyn_cast<VectorType>(shaped);
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+Value PointerKernelBuilder::fromMemory(Value value, const Memory &memory) {
   auto vector = dyn_cast<VectorType>(value.getType());
-  dl::ScalarBuilder scalar(builder, location, vector ? vector.getNumElements() : 0);
-  return scalar.ne(value, scalar.constant(int64_t(0), builder.getI8Type()));
+  if (memory.element.isInteger(1)) {
+    dl::ScalarBuilder scalar(builder, location, vector ? vector.getNumElements() : 0);
+    return scalar.ne(value, scalar.constant(int64_t(0), builder.getI8Type()));
+  }
+  if (dl::hasNarrowFloats(memory.stored()))
+    value = arith::BitcastOp::create(builder, location, withElement(value.getType(), memory.stored()), value);
+  if (memory.narrow)
+    value = arith::ExtFOp::create(builder, location, withElement(value.getType(), memory.element), value);
+  return value;
+}
+
+Value PointerKernelBuilder::toMemory(Value value, const Memory &memory) {
+  Type stored = memory.stored();
+  if (stored.isInteger(1))
+    return arith::ExtUIOp::create(builder, location, withElement(value.getType(), memoryType(stored)), value);
+  if (!dl::hasNarrowFloats(stored))
+    return value;
+  if (getElementTypeOrSelf(value.getType()) != stored)
+    value = arith::TruncFOp::create(builder, location, withElement(value.getType(), stored), value);
+  return arith::BitcastOp::create(builder, location, withElement(value.getType(), memoryType(stored)), value);
 }
 
 Value PointerKernelBuilder::loadVector(const Memory &memory, Value offset, int64_t width, Value mask) {
-  auto type = VectorType::get({width}, memoryType(memory.element));
+  auto type = VectorType::get({width}, memoryType(memory.stored()));
   unsigned align = alignmentOf(memory, width);
   Value from = address(memory, offset);
   if (!mask)
@@ -96,34 +123,31 @@ Value PointerKernelBuilder::loadEveryOther(const Memory &memory, Value offset, c
 }
 
 Value PointerKernelBuilder::load(Memory memory, Value offset, int64_t stride, const Lane &lane) {
-  Type stored = memoryType(memory.element);
+  Type stored = memoryType(memory.stored());
   auto scalarAt = [&](Value at) -> Value {
-    return LLVM::LoadOp::create(builder, location, stored, address(memory, at), unsigned(bytesOf(memory.element)));
+    return LLVM::LoadOp::create(builder, location, stored, address(memory, at), unsigned(bytesOf(memory.stored())));
   };
   auto plus = [&](int64_t elements) -> Value {
     Value add = i64(elements);
     return arith::AddIOp::create(builder, location, offset, add);
   };
   if (!lane.width)
-    return fromMemory(scalarAt(offset), memory.element);
+    return fromMemory(scalarAt(offset), memory);
   auto type = VectorType::get({lane.width}, stored);
   if (stride == 0)
-    return fromMemory(vector::BroadcastOp::create(builder, location, type, scalarAt(offset)), memory.element);
+    return fromMemory(vector::BroadcastOp::create(builder, location, type, scalarAt(offset)), memory);
   if (stride == 1)
-    return fromMemory(loadVector(memory, offset, lane.width, lane.mask), memory.element);
+    return fromMemory(loadVector(memory, offset, lane.width, lane.mask), memory);
   if (stride == 2 && lane.width % 2 == 0)
-    return fromMemory(loadEveryOther(memory, offset, lane), memory.element);
+    return fromMemory(loadEveryOther(memory, offset, lane), memory);
   SmallVector<Value> elements;
   for (int64_t i = 0; i < lane.width; ++i)
     elements.push_back(scalarAt(i ? plus(i * stride) : offset));
-  return fromMemory(vector::FromElementsOp::create(builder, location, type, elements), memory.element);
+  return fromMemory(vector::FromElementsOp::create(builder, location, type, elements), memory);
 }
 
 void PointerKernelBuilder::store(Memory memory, Value offset, const Lane &lane, Value value) {
-  if (memory.element.isInteger(1)) {
-    Type byte = builder.getI8Type();
-    value = arith::ExtUIOp::create(builder, location, lane.width ? VectorType::get({lane.width}, byte) : byte, value);
-  }
+  value = toMemory(value, memory);
   unsigned align = alignmentOf(memory, lane.width);
   Value to = address(memory, offset);
   if (lane.mask)

@@ -21,7 +21,7 @@ protected:
   Memory constantIn(mlir::Operation *symbols, mlir::DenseElementsAttr values, unsigned addressSpace);
   mlir::Value i64(int64_t value);
   mlir::Value address(const Memory &memory, mlir::Value offset);
-  /// The type of an element in memory.
+  /// The type of an element in memory: 16-bit floats are integers there, for which every target has all loads.
   static mlir::Type memoryType(mlir::Type element);
   static int64_t bytesOf(mlir::Type element);
 
@@ -31,7 +31,8 @@ protected:
 private:
   mlir::Value loadVector(const Memory &memory, mlir::Value offset, int64_t width, mlir::Value mask);
   mlir::Value loadEveryOther(const Memory &memory, mlir::Value offset, const Lane &lane);
-  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
+  mlir::Value fromMemory(mlir::Value value, const Memory &memory);
+  mlir::Value toMemory(mlir::Value value, const Memory &memory);
 };
 
 } // namespace dlc::codegen

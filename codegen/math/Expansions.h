@@ -22,6 +22,8 @@ Expr expandAtan2(Expr y, Expr x);
 Expr expandRsqrt(Expr x);
 /// C's fmod: exact, sign of x.
 Expr expandRem(Expr x, Expr y);
+/// bf16 to f32 or f64, or f16 to f64; exact.
+mlir::Value expandExtend(mlir::ImplicitLocOpBuilder &builder, mlir::Value x, mlir::Type to);
 /// f32 or f64 to bf16, or f64 to f16, rounded once to nearest even.
 mlir::Value expandTruncate(Expr x, mlir::Type to);
 

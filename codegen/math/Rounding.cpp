@@ -1,6 +1,7 @@
 #include "math/Expansions.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <limits>
 
@@ -59,6 +60,21 @@ Expr roundToOdd(Expr x) {
   return floatOf(select(keep, bits, towards));
 }
 
+/// The upper 16 of 32 bits. Of vectors by a shuffle: LLVM 22 stores a truncated vector of which a mask leaves one lane
+/// as that lane of the wide one, over its neighbour.
+Value upperHalf(Expr bits) {
+  ImplicitLocOpBuilder &builder = *bits.builder;
+  auto type = dyn_cast<VectorType>(bits.value.getType());
+  if (!type)
+    return arith::TruncIOp::create(builder, builder.getI16Type(), shiftRight(bits, 16).value);
+  int64_t lanes = type.getNumElements();
+  SmallVector<int64_t> odd;
+  for (int64_t i = 0; i < lanes; ++i)
+    odd.push_back(2 * i + 1);
+  Value halves = vector::BitCastOp::create(builder, VectorType::get({2 * lanes}, builder.getI16Type()), bits.value);
+  return vector::ShuffleOp::create(builder, halves, halves, odd);
+}
+
 } // namespace
 
 Expr dlc::codegen::expandRem(Expr x, Expr y) {
@@ -70,6 +86,20 @@ Expr dlc::codegen::expandRem(Expr x, Expr y) {
   return select(valid, copySign(select(divide, rest, a), x), kNaN);
 }
 
+Value dlc::codegen::expandExtend(ImplicitLocOpBuilder &builder, Value x, Type to) {
+  Expr given(builder, x);
+  Type i16 = given.typeOf(builder.getI16Type()), i32 = given.typeOf(builder.getI32Type());
+  Type f32 = given.typeOf(builder.getF32Type());
+  Value single;
+  if (given.elementType().isBF16()) {
+    Value bits = arith::ExtUIOp::create(builder, i32, arith::BitcastOp::create(builder, i16, x));
+    single = arith::BitcastOp::create(builder, f32, shiftLeft(Expr(builder, bits), 16).value);
+  } else {
+    single = arith::ExtFOp::create(builder, f32, x);
+  }
+  return to.isF64() ? extend(Expr(builder, single)).value : single;
+}
+
 Value dlc::codegen::expandTruncate(Expr x, Type to) {
   ImplicitLocOpBuilder &builder = *x.builder;
   Expr single = x.isF64() ? roundToOdd(x) : x;
@@ -77,7 +107,6 @@ Value dlc::codegen::expandTruncate(Expr x, Type to) {
     return arith::TruncFOp::create(builder, single.typeOf(to), single.value);
   Expr bits = bitsOf(single);
   Expr rounded = bits + (shiftRight(bits, 16) & 1) + 0x7fff;
-  Expr upper = shiftRight(select(isNaN(single), bits | 0x400000, rounded), 16);
-  Value half = arith::TruncIOp::create(builder, upper.typeOf(builder.getI16Type()), upper.value);
+  Value half = upperHalf(select(isNaN(single), bits | 0x400000, rounded));
   return arith::BitcastOp::create(builder, single.typeOf(to), half);
 }

@@ -51,6 +51,19 @@ struct Truncate : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// f16 to f32 is an instruction; bf16 and f64 go by it, or by a shift.
+struct Extend : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+    Type from = getElementTypeOrSelf(op.getIn().getType()), to = getElementTypeOrSelf(op.getType());
+    if (!from.isBF16() && !(from.isF16() && to.isF64()))
+      return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, expandExtend(builder, op.getIn(), to));
+    return success();
+  }
+};
+
 } // namespace
 
 void dlc::codegen::populateVectorMathPatterns(RewritePatternSet &patterns) {
@@ -58,7 +71,8 @@ void dlc::codegen::populateVectorMathPatterns(RewritePatternSet &patterns) {
                Unary<math::ErfOp, expandErf>, Unary<math::LogOp, expandLog>, Unary<math::Log1pOp, expandLog1p>,
                Unary<math::SinOp, expandSin>, Unary<math::CosOp, expandCos>, Unary<math::TanOp, expandTan>,
                Unary<math::AtanOp, expandAtan>, Unary<math::RsqrtOp, expandRsqrt>, Binary<math::PowFOp, expandPow>,
-               Binary<math::Atan2Op, expandAtan2>, Binary<arith::RemFOp, expandRem>, Truncate>(patterns.getContext());
+               Binary<math::Atan2Op, expandAtan2>, Binary<arith::RemFOp, expandRem>, Truncate, Extend>(
+      patterns.getContext());
 }
 
 void dlc::codegen::expandMath(Operation *root) {

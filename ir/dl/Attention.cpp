@@ -2,6 +2,7 @@
 
 #include "AxisBuilder.h"
 #include "dlc/ir/MatMul.h"
+#include "dlc/ir/Widen.h"
 
 #include <cmath>
 #include <limits>
@@ -22,6 +23,11 @@ void DlDialect::addAttentionOps() {
 static constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// Scores and what sums them up keep the digits that 16 bits have not: an error of a score is one of its exponential.
+static RankedTensorType wide(RankedTensorType type) {
+  return hasNarrowFloats(type) ? type.clone(Float32Type::get(type.getContext())) : type;
+}
 
 // batch…, T, S
 static SmallVector<int64_t> scoreShape(RankedTensorType q, RankedTensorType k) {
@@ -73,7 +79,7 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   if (!std::isfinite(scale))
     return emitOptionalError(location, "expects a finite scale, got ", scale);
   SmallVector<int64_t> shape(q.getShape());
-  types.push_back(q.clone(ArrayRef(shape).drop_back()));
+  types.push_back(wide(q.clone(ArrayRef(shape).drop_back())));
   shape.back() = v.getShape().back();
   types.insert(types.begin(), q.clone(shape));
   return success();
@@ -93,9 +99,14 @@ namespace {
 class Scores : public AxisBuilder {
 public:
   Scores(OpBuilder &builder, AttentionOp op)
-      : AxisBuilder(builder, op.getLoc(), typeOf(op.getQ()).clone(scoreShape(typeOf(op.getQ()), typeOf(op.getK()))),
+      : AxisBuilder(builder, op.getLoc(),
+                    wide(typeOf(op.getQ()).clone(scoreShape(typeOf(op.getQ()), typeOf(op.getK())))),
                     typeOf(op.getQ()).getRank() - 1),
         op(op), rank(typeOf(op.getQ()).getRank()) {}
+
+  /// In the type of the scores, and in that of q.
+  Value widened(Value x) { return cast(x, wide(typeOf(x)).getElementType()); }
+  Value narrowed(Value x) { return cast(x, typeOf(op.getQ()).getElementType()); }
 
   /// a and b contracted over dimensions counted from the end of the batch ones.
   Value product(Value a, Value b, int64_t aDim, int64_t bDim) {
@@ -105,10 +116,10 @@ public:
   }
 
   Value scores() {
-    Value s = mul(product(op.getQ(), op.getK(), 1, 1), op.getScale().convertToDouble());
+    Value s = mul(product(widened(op.getQ()), widened(op.getK()), 1, 1), op.getScale().convertToDouble());
     Value lowest = splat(kLowest, s);
     if (Value mask = op.getMask())
-      s = hasFloatElements(mask.getType()) ? add(s, mask) : select(mask, s, lowest);
+      s = hasFloatElements(mask.getType()) ? add(s, widened(mask)) : select(mask, s, lowest);
     if (op.getCausal()) {
       Type indices = typeOf(s).clone(getBuilder().getI32Type());
       Value i = IotaOp::create(getBuilder(), getLoc(), indices, rank - 2);
@@ -137,7 +148,7 @@ SmallVector<Value> AttentionOp::decompose(OpBuilder &b) {
     return {over.splat(0, getY()), over.splat(kLowest, getLse())};
   Value s = over.scores();
   Value lse = LogSumExpOp::create(b, getLoc(), s, ArrayRef<int64_t>{typeOf(s).getRank() - 1});
-  return {over.product(over.weights(s, lse), getV(), 1, 0), lse};
+  return {over.narrowed(over.product(over.weights(s, lse), over.widened(getV()), 1, 0)), lse};
 }
 
 bool AttentionOp::keepWhole(Stage) { return true; }
@@ -156,17 +167,19 @@ LogicalResult AttentionOp::buildAdjoint(AdjointBuilder &b) {
   double scale = getScale().convertToDouble();
   Value weights = over.weights(over.scores(), getLse());
   if (dy && b.needs(2))
-    b.addTo(2, over.product(weights, dy, 0, 0));
+    b.addTo(2, over.product(over.narrowed(weights), dy, 0, 0));
   if (!b.needs(0) && !b.needs(1) && !(getMask() && b.needs(3)))
     return success();
   Value perRow = dlse, ds; // what every pair of a row gets, and what is its own
   if (dy) {
-    AxisBuilder row(b.getBuilder(), getLoc(), typeOf(dy), typeOf(dy).getRank() - 1);
-    Value delta = row.sum(row.mul(dy, getY()));
+    Value wideDy = over.widened(dy);
+    AxisBuilder row(b.getBuilder(), getLoc(), typeOf(wideDy), typeOf(dy).getRank() - 1);
+    Value delta = row.sum(row.mul(wideDy, over.widened(getY())));
     perRow = dlse ? over.sub(dlse, delta) : over.neg(delta);
-    ds = over.product(dy, getV(), 1, 1);
+    ds = over.product(wideDy, over.widened(getV()), 1, 1);
   }
   ds = over.mul(weights, ds ? over.add(ds, over.spread(perRow)) : over.spread(perRow));
+  ds = over.narrowed(ds);
   if (b.needs(0))
     b.addTo(0, over.mul(over.product(ds, getK(), 1, 0), scale));
   if (b.needs(1))

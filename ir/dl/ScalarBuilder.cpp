@@ -117,6 +117,14 @@ Value ScalarBuilder::minimum(Value a, Value b) {
 }
 
 Value ScalarBuilder::select(Value condition, Value a, Value b) {
+  auto narrow = dyn_cast<FloatType>(getElementTypeOrSelf(a.getType()));
+  if (narrow && narrow.getWidth() == 16) { // as bits: LLVM would go by f32, and call a library
+    Type bits = shaped(builder.getI16Type());
+    a = arith::BitcastOp::create(builder, location, bits, a);
+    b = arith::BitcastOp::create(builder, location, bits, b);
+    Value chosen = arith::SelectOp::create(builder, location, condition, a, b);
+    return arith::BitcastOp::create(builder, location, shaped(narrow), chosen);
+  }
   return arith::SelectOp::create(builder, location, condition, a, b);
 }
 
@@ -176,8 +184,8 @@ Value ScalarBuilder::cast(Value a, Type element) {
   if (fromFloat && toFloat)
     return fromBits < toBits ? Value(arith::ExtFOp::create(builder, location, to, a))
                              : Value(arith::TruncFOp::create(builder, location, to, a));
-  if (toFloat && toBits == 16 && fromBits >= 32) // rounds once: by way of f32 it would twice
-    return cast(doubleOf(*this, a), element);
+  if (toFloat && toBits == 16) // rounds once: large integers by way of f32 would twice
+    return cast(fromBits >= 32 ? doubleOf(*this, a) : cast(a, builder.getF32Type()), element);
   if (toFloat)
     return from.isInteger(1) ? Value(arith::UIToFPOp::create(builder, location, to, a))
                              : Value(arith::SIToFPOp::create(builder, location, to, a));

@@ -2,6 +2,7 @@
 
 #include "dlc/ir/Constant.h"
 #include "dlc/ir/Program.h"
+#include "dlc/ir/Widen.h"
 #include "dlc/passes/Passes.h"
 
 // Before:  %y = dl.mul %x, %x : tensor<f32>
@@ -59,6 +60,7 @@ struct AutodiffPass : passes::impl::AutodiffPassBase<AutodiffPass> {
   using AutodiffPassBase::AutodiffPassBase;
 
   void runOnOperation() override {
+    dl::widenComposites(getOperation());
     SmallVector<dl::GradientOp> gradients;
     SmallVector<dl::StopGradientOp> stops;
     getOperation().walk([&](dl::GradientOp op) { gradients.push_back(op); });

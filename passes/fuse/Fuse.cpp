@@ -1,6 +1,7 @@
 #include "FusionGraph.h"
 
 #include "dlc/ir/Storage.h"
+#include "dlc/ir/Widen.h"
 #include "dlc/passes/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -12,6 +13,13 @@
 //            %0 = dl.mul %a, %a : tensor<4x8xf32>
 //            %2 = dl.reduce_sum %0 over [1] : (tensor<4x8xf32>) -> tensor<4xf32>
 //            dl.yield %2 : tensor<4xf32>
+//          }
+// and of 16 bits:
+//          %1 = dl.group kind(pointwise) [4] (%a = %x : tensor<4xbf16>) -> (tensor<4xbf16>) {
+//            %0 = dl.cast %a : tensor<4xbf16> to tensor<4xf32>
+//            %2 = dl.mul %0, %0 : tensor<4xf32>
+//            %3 = dl.cast %2 : tensor<4xf32> to tensor<4xbf16>
+//            dl.yield %3 : tensor<4xbf16>
 //          }
 
 namespace dlc::passes {
@@ -215,6 +223,14 @@ struct FusePass : passes::impl::FusePassBase<FusePass> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && failed(fuse(function)))
         return signalPassFailure();
+    getOperation().walk([](dl::GroupOp group) { widen(group.getBody().front()); });
+  }
+
+  /// Ops on 16-bit floats compute in f32 and round, each of them: what groups read and store stays as it is.
+  static void widen(Block &body) {
+    for (Operation &op : llvm::make_early_inc_range(body))
+      if (dl::computesNarrowFloats(&op))
+        dl::widen(&op);
   }
 
   static LogicalResult fuse(func::FuncOp function) {

@@ -31,6 +31,8 @@ func.func @math(%x: vector<16xf32>) -> vector<16xf32> {
 // CHECK-LABEL: llvm.func @narrow
 // CHECK-NOT: llvm.fptrunc
 // CHECK: llvm.lshr
+// CHECK: llvm.bitcast {{.*}} : vector<8xi32> to vector<16xi16>
+// CHECK: llvm.shufflevector
 // CHECK: llvm.bitcast {{.*}} to vector<8xbf16>
 func.func @narrow(%x: vector<8xf32>) -> vector<8xbf16> {
   %y = arith.truncf %x : vector<8xf32> to vector<8xbf16>

@@ -70,7 +70,8 @@ func.func @one_step(%h0: tensor<5xf32>, %xs: tensor<1x5xf32>) -> (tensor<5xf32>,
 
 // An RNN: matrices as whole operands, whose gradients are sums over the steps.
 func.func @size_rnn(%h0: tensor<3x8xf32>, %xs: tensor<6x3x5xf32>, %w0: tensor<8x5xf32>, %u0: tensor<8x8xf32>,
-    %b0: tensor<8xf32>) -> (tensor<3x8xf32>, tensor<6x3x8xf32>) attributes {dl.check_gradient} {
+    %b0: tensor<8xf32>) -> (tensor<3x8xf32>, tensor<6x3x8xf32>)
+    attributes {dl.check_gradient, dl.roundings = 64.0 : f64} {
   %last, %all = dl.scan 6 carry(%h = %h0 : tensor<3x8xf32>) slices(%x = %xs : tensor<6x3x5xf32>)
       whole(%w = %w0 : tensor<8x5xf32>, %u = %u0 : tensor<8x8xf32>, %b = %b0 : tensor<8xf32>)
       -> (tensor<3x8xf32>, tensor<6x3x8xf32>) {
@@ -104,7 +105,7 @@ func.func @swap(
 
 // A scan in a scan, with a constant table.
 func.func @size_nested(%h0: tensor<4xf32>, %xs: tensor<4x2x4xf32>) -> (tensor<4xf32>, tensor<4x2x4xf32>)
-    attributes {dl.check_gradient} {
+    attributes {dl.check_gradient, dl.roundings = 256.0 : f64} {
   %last, %all = dl.scan 4 carry(%h = %h0 : tensor<4xf32>) slices(%x = %xs : tensor<4x2x4xf32>)
       -> (tensor<4xf32>, tensor<4x2x4xf32>) {
     %c = dl.constant dense<[0.5, -0.25, 0.75, 1.5]> : tensor<4xf32>

@@ -1,6 +1,7 @@
 #include "CompiledCheck.h"
 
 #include "dlc/codegen/CompileModule.h"
+#include "dlc/runtime/Float16.h"
 #include "dlc/runtime/Session.h"
 
 #include <array>
@@ -14,6 +15,8 @@ using namespace dlc::check;
 
 // A few roundings of sums of some hundred terms near 1.
 static constexpr double kF32Tolerance = 1e-5, kF64Tolerance = 1e-12;
+// Of 16 bits every op rounds: some roundings, each half a unit in the last place.
+static constexpr double kRoundings = 16, kF16Rounding = 0x1p-11, kBF16Rounding = 0x1p-8;
 
 namespace {
 
@@ -60,12 +63,20 @@ static void fetch(std::vector<E> &elements, const char *from) {
   for (size_t i = 0; i < elements.size(); ++i) {
     T value;
     std::memcpy(&value, from + i * sizeof(T), sizeof(T));
-    elements[i] = E(+value);
+    if constexpr (std::is_class_v<T>)
+      elements[i] = E(value);
+    else
+      elements[i] = E(+value);
   }
 }
 
 static void toMemory(const dl::ReferenceTensor &tensor, char *to) {
   unsigned width = tensor.type.getElementTypeBitWidth();
+  Type element = tensor.type.getElementType();
+  if (element.isF16())
+    return store<Float16>(tensor.floats, to);
+  if (element.isBF16())
+    return store<BFloat16>(tensor.floats, to);
   if (tensor.isFloat())
     return width == 64 ? store<double>(tensor.floats, to) : store<float>(tensor.floats, to);
   if (width == 64)
@@ -77,7 +88,12 @@ static dl::ReferenceTensor fromMemory(Buffer &buffer) {
   dl::ReferenceTensor tensor(buffer.getType());
   unsigned width = tensor.type.getElementTypeBitWidth();
   const char *from = buffer.begin();
-  if (tensor.isFloat())
+  Type element = tensor.type.getElementType();
+  if (element.isF16())
+    fetch<Float16>(tensor.floats, from);
+  else if (element.isBF16())
+    fetch<BFloat16>(tensor.floats, from);
+  else if (tensor.isFloat())
     width == 64 ? fetch<double>(tensor.floats, from) : fetch<float>(tensor.floats, from);
   else if (width == 64)
     fetch<int64_t>(tensor.integers, from);
@@ -163,10 +179,14 @@ static std::array<SessionOptions, 2> variants(bool sim) {
   return {SessionOptions{.device = {"sim", 0}}, SessionOptions{.device = {"sim", 1}}};
 }
 
-static double toleranceOf(Type type, double given) {
+static double toleranceOf(func::FuncOp function, Type type, double given) {
+  Type element = getElementTypeOrSelf(type);
+  if (element.isF16() || element.isBF16()) // what is given is meant for f32
+    return (element.isF16() ? kF16Rounding : kBF16Rounding) * toleranceOf(function, "dl.roundings", kRoundings) *
+           std::max(1.0, given / kF32Tolerance);
   if (given >= 0)
     return given;
-  return cast<RankedTensorType>(type).getElementTypeBitWidth() == 64 ? kF64Tolerance : kF32Tolerance;
+  return element.isF64() ? kF64Tolerance : kF32Tolerance;
 }
 
 static void compareBits(Report &report, const Twine &what, Buffer &one, Buffer &other) {
@@ -174,29 +194,32 @@ static void compareBits(Report &report, const Twine &what, Buffer &one, Buffer &
     report.fault(what + ": differs with the order of threads");
 }
 
-static void compareRuns(Report &report, const Twine &what, const Outcome &expected, RawOutcome &one, RawOutcome &other,
-                        double tolerance) {
+static void compareRuns(Report &report, const Twine &what, func::FuncOp function, const Outcome &expected,
+                        RawOutcome &one, RawOutcome &other, double tolerance) {
   for (auto [index, buffer] : llvm::enumerate(one.results)) {
-    compare(report, what + " result " + Twine(index), expected.results[index], fromMemory(buffer),
-            toleranceOf(buffer.getType(), tolerance));
+    dl::ReferenceTensor wanted = expected.results[index];
+    wanted.roundFloats(); // so that what is too large for the type is an infinity
+    compare(report, what + " result " + Twine(index), wanted, fromMemory(buffer),
+            toleranceOf(function, buffer.getType(), tolerance));
     compareBits(report, what + " result " + Twine(index), buffer, other.results[index]);
   }
   for (auto &[name, buffer] : one.variables) {
     compare(report, what + " variable @" + name, expected.state.at(name), fromMemory(buffer),
-            toleranceOf(buffer.getType(), tolerance));
+            toleranceOf(function, buffer.getType(), tolerance));
     compareBits(report, what + " variable @" + name, buffer, other.variables.at(name));
   }
 }
 
 static void checkTarget(Report &report, const Twine &what, const Program &program,
                         ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
-                        const Outcome &expected, double tolerance, bool sim, const std::vector<std::string> &allow) {
+                        const Outcome &expected, double tolerance, bool sim, const CheckOptions &asked) {
   func::FuncOp function = program.function();
   OwningOpRef<ModuleOp> module = entryOf(program);
   codegen::CompileOptions options;
   options.targets = {sim ? "sim" : "cpu"};
   options.simCheck = sim;
-  options.allow = allow;
+  options.allow = asked.allow;
+  options.cpu = asked.cpu;
   auto compiled = codegen::compileModule(*module, options);
   if (!compiled.ok())
     return report.fault(what + ": " + compiled.status().message());
@@ -213,14 +236,14 @@ static void checkTarget(Report &report, const Twine &what, const Program &progra
   for (auto *run : {&one, &other})
     if (!run->ok())
       return report.fault(what + ": " + run->status().message());
-  compareRuns(report, what, expected, *one, *other, tolerance);
+  compareRuns(report, what, function, expected, *one, *other, tolerance);
 }
 
 void dlc::check::checkTargets(Report &report, StringRef what, const Program &program,
                               ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
                               const Outcome &expected, double tolerance, const CheckOptions &options) {
   if (options.compiled)
-    checkTarget(report, what, program, arguments, state, expected, tolerance, false, options.allow);
+    checkTarget(report, what, program, arguments, state, expected, tolerance, false, options);
   if (options.sim)
-    checkTarget(report, what + " for sim", program, arguments, state, expected, tolerance, true, options.allow);
+    checkTarget(report, what + " for sim", program, arguments, state, expected, tolerance, true, options);
 }

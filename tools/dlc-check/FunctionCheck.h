@@ -37,9 +37,11 @@ struct CheckOptions {
   uint64_t seed = 1;
   bool compiled = false;               // also compile for the cpu, run and compare
   bool sim = false;                    // likewise for the simulated device
+  std::string cpu = "host";            // as CompileOptions::cpu
   std::vector<std::string> allow = {}; // as CompileOptions::allow
   std::string mesh = {};               // also on the members of a mesh, as "data=3"
   int64_t splitDim = 0;                // the dim of arguments that is split then, or their last one
+  bool isRetyped = false;              // of other floats than as written: only what is compiled is compared
 };
 
 /// Value, decomposition, expected values, gradients; false if any is wrong, after telling what.

@@ -1,4 +1,5 @@
 #include "FunctionCheck.h"
+#include "Retype.h"
 #include "dlc/codegen/CompileModule.h"
 #include "dlc/ir/Dl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +20,9 @@ static llvm::cl::opt<bool> sim("sim", llvm::cl::desc("Likewise for the simulated
 static llvm::cl::opt<std::string> mesh("mesh",
                                        llvm::cl::desc("Also as a program of several members, as data=3, evaluated"));
 static llvm::cl::opt<int64_t> splitDim("split-dim", llvm::cl::desc("The dim of arguments that is split over data"));
+static llvm::cl::opt<std::string> element("element",
+                                          llvm::cl::desc("Functions of f32 only, in this type instead: f16 or bf16"));
+static llvm::cl::opt<std::string> cpu("cpu", llvm::cl::desc("As in dlc compile"), llvm::cl::init("host"));
 static llvm::cl::list<std::string> allow("allow", llvm::cl::desc("As in dlc compile"));
 
 // Exit codes: 0 all right, 1 a check failed, 2 the file cannot be read.
@@ -39,16 +43,24 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return 2;
+  if (!element.empty() && mlir::failed(dlc::check::retype(*module, element)))
+    return 2;
   int checked = 0, failed = 0;
   for (auto function : module->getOps<func::FuncOp>()) {
     if (function.isExternal() || (!only.empty() && function.getName() != only))
       continue;
+    if (!element.empty() && !dlc::check::mentions(function, element)) {
+      ++checked;
+      continue;
+    }
     bool ok = dlc::check::checkFunction(function, {.seed = seed,
                                                    .compiled = compiled,
                                                    .sim = sim,
+                                                   .cpu = cpu,
                                                    .allow = {allow.begin(), allow.end()},
                                                    .mesh = mesh,
-                                                   .splitDim = splitDim});
+                                                   .splitDim = splitDim,
+                                                   .isRetyped = !element.empty()});
     llvm::outs() << (ok ? "ok   @" : "FAIL @") << function.getName() << "\n";
     ++checked;
     failed += !ok;

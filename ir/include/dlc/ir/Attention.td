@@ -10,7 +10,7 @@ def Dl_AttentionOp : Dl_PureOp<"attention", [InferTypeOpAdaptor, Kept, Diff, Sha
     A float mask [batch…, T, S] is added to the scores; with an i1 mask, and with `causal` (j <= i, also where T and S
     differ), a pair that may not attend has score -inf. Both may be given. lse[i] = log(sum over j of exp(s[i, j])) and
     y[i] = sum over j of exp(s[i, j] - lse[i]) * v[j], v [batch…, S, E]. A row that may attend to nothing gives y = 0,
-    lse = -inf, and gradients of 0. Whether an infinity or NaN in v shows where the row may not attend is not specified.
+    lse = -inf, and gradients of 0. With 16-bit q, lse is f32. Whether an infinity or NaN in v shows where the row may not attend is not specified.
 
     Adjoint (Dao et al. 2022) from lse, so that the weights are never stored: P = exp(s - lse), dv = P^T dy,
     ds = P * (dy v^T - rowsum(dy * y) + dlse), dq = scale * ds k, dk = scale * ds^T q, dmask = ds.
