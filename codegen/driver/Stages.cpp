@@ -119,6 +119,8 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   manager.addInstrumentation(std::make_unique<PassObserver>(options, failedPass));
   passes::PipelineOptions pipeline;
   pipeline.train = options.train;
+  pipeline.amp = options.amp;
+  pipeline.observeCasts = options.observeCasts;
   pipeline.memoryLimit = options.memoryLimit;
   pipeline.shareKernels = options.shareKernels;
   pipeline.mesh = options.mesh;
@@ -137,7 +139,7 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   pipeline.sliceAlignment = targets.hasGpu() ? kDeviceVector : 1;
   passes::buildImportPipeline(manager, pipeline);
   if (stage != Emit::Dl) {
-    passes::buildFrontendPipeline(manager);
+    passes::buildFrontendPipeline(manager, pipeline);
     passes::buildPartitionPipeline(manager, pipeline);
   }
   if (stage != Emit::Dl && stage != Emit::Local)

@@ -6,7 +6,9 @@ include "dlc/ir/DlAttrs.td"
 def Dl_ReluOp : Dl_Unary<"relu", Dl_FloatTensor, "0 where x <= 0, else x; NaN stays", [Body, FoldsByReference, Diff]>;
 def Dl_SigmoidOp : Dl_Unary<"sigmoid", Dl_FloatTensor, "1 / (1 + exp(-x))", [CostlyBody, Diff]>;
 def Dl_SiluOp : Dl_Unary<"silu", Dl_FloatTensor, "x * sigmoid(x)", [CostlyBody, Diff]>;
-def Dl_SoftplusOp : Dl_Unary<"softplus", Dl_FloatTensor, "log(1 + exp(x)), without overflow or cancellation", [CostlyBody, Diff]>;
+def Dl_SoftplusOp : Dl_Unary<"softplus", Dl_FloatTensor, "log(1 + exp(x)), without overflow or cancellation", [CostlyBody, Diff]> {
+  let precision = "full";
+}
 
 def Dl_GeluOp : Dl_Unary<"gelu", Dl_FloatTensor, "x times the normal distribution function of x", [CostlyBody, Diff]> {
   let description = [{

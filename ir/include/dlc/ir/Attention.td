@@ -4,6 +4,7 @@
 include "dlc/ir/DlBase.td"
 
 def Dl_AttentionOp : Dl_PureOp<"attention", [InferTypeOpAdaptor, Kept, Diff, Shards, OwnKernel]> {
+  let precision = "low";
   let summary = "Scaled dot-product attention: softmax(scale * q k^T + mask) v, and the log-sum-exp of each row of scores";
   let description = [{
     For each batch, row i of q [batch…, T, D] and row j of k [batch…, S, D] have the score s[i, j] = scale * (q[i] . k[j]).

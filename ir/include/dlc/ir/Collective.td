@@ -9,7 +9,7 @@ include "mlir/IR/SymbolInterfaces.td"
 
 def UsesMesh : DeclareOpInterfaceMethods<SymbolUserOpInterface>;
 
-def Dl_MeshOp : Op<Dl_Dialect, "mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+def Dl_MeshOp : Op<Dl_Dialect, "mesh", [Symbol, HasParent<"::mlir::ModuleOp">]>, Dl_SaysPrecision<"keeps"> {
   let summary = "The members a module is for, along named axes";
   let description = [{
     Axes are major to minor; a member's number is its row-major position. A module has one mesh at most.
@@ -52,7 +52,8 @@ def Dl_MeshOp : Op<Dl_Dialect, "mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> 
   let hasVerifier = 1;
 }
 
-def Dl_ReshardOp : Op<Dl_Dialect, "reshard", [Pure, Diff, UsesMesh, SameOperandsAndResultType]> {
+def Dl_ReshardOp : Op<Dl_Dialect, "reshard", [Pure, Diff, UsesMesh, SameOperandsAndResultType]>,
+    Dl_SaysPrecision<"follow"> {
   let summary = "x, held by the members in another way";
   let description = [{
     The only op that changes a sharding; written by the user it is a constraint. As a value it is x.

@@ -49,6 +49,7 @@ def Dl_ScanOp : Dl_ControlFlow<"scan", [AttrSizedOperandSegments,
 
 def Dl_MicroBatchesOp : Dl_PureOp<"micro_batches", [DeclareOpInterfaceMethods<Dl_Decomposable, ["keepWhole"]>,
     DeclareOpInterfaceMethods<Dl_Shardable, ["getShardingRule", "settle", "partitionLocal"]>]> {
+  let precision = "follow";
   let summary = "Rows of a batch in parts of equal size";
   let description = [{
     ```mlir

@@ -5,6 +5,7 @@ include "dlc/ir/DlBase.td"
 
 class Dl_Conv<string mnemonic, string text, list<Trait> traits>
     : Dl_PureOp<mnemonic, !listconcat([Diff, OwnKernel], traits)> {
+  let precision = "low";
   let summary = text;
   let results = (outs Dl_FloatTensor:$y);
   dag attributes = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding_lo, DenseI64ArrayAttr:$padding_hi,

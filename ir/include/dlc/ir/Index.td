@@ -7,6 +7,7 @@ include "dlc/ir/DlBase.td"
 def Dl_IndexTensor : RankedTensorOf<[I64, I32]>;
 
 def Dl_GatherOp : Dl_PureOp<"gather", [InferTypeOpAdaptor, MovesIndirectly, Diff]> {
+  let precision = "follow";
   let summary = "Elements of x at indices along the axis";
   let description = [{
     x is [batch…, outer…, n, inner…] with n at `axis`, and indices [batch…, places…], `batch_dims` of them batch dims:
@@ -20,6 +21,7 @@ def Dl_GatherOp : Dl_PureOp<"gather", [InferTypeOpAdaptor, MovesIndirectly, Diff
 
 def Dl_ScatterOp : Dl_PureOp<"scatter", [InferTypeOpAdaptor, OwnKernel, Diff,
     DeclareOpInterfaceMethods<Dl_Shardable, ["getShardingRule", "getNeutral", "isLinearIn", "partitionLocal"]>]> {
+  let precision = "full";
   let summary = "x with updates added to, or put in the place of, elements at indices along the axis";
   let description = [{
     Addresses as gather does; updates have the shape of gather(x, indices). Row-major order of the indices, one update after

@@ -4,6 +4,7 @@
 include "dlc/ir/DlAttrs.td"
 
 def Dl_CrossEntropyOp : Dl_PureOp<"cross_entropy", [InferTypeOpAdaptor, Kept, Diff]> {
+  let precision = "full";
   let summary = "Cross-entropy of logits [N, C] against class indices [N]";
   let description = [{
     loss[i] = (1 - s) * -logp[i, target[i]] + s * mean over c of -logp[i, c], logp = log_softmax(logits), s = label_smoothing.
@@ -17,6 +18,7 @@ def Dl_CrossEntropyOp : Dl_PureOp<"cross_entropy", [InferTypeOpAdaptor, Kept, Di
 }
 
 def Dl_MseOp : Dl_PureOp<"mse", [NamesBothTypes, InferTypeOpAdaptor, Decomposes]> {
+  let precision = "full";
   let summary = "Squared difference (x - target)^2: its mean, sum, or (none) each";
   let arguments = (ins Dl_FloatTensor:$x, Dl_FloatTensor:$target,
                        DefaultValuedAttr<Dl_LossReductionAttr, "::dlc::dl::LossReduction::Mean">:$reduction);

@@ -4,6 +4,7 @@
 include "dlc/ir/DlBase.td"
 
 def Dl_DotGeneralOp : Dl_PureOp<"dot_general", [InferTypeOpAdaptor, Diff, ShardsItself, OwnKernel]> {
+  let precision = "low";
   let summary = "Sum of products over the contracted dimensions, for each batch and pair of free dimensions";
   let description = [{
     y[batch…, lhs free…, rhs free…] = sum over k of a[…] * b[…]. Dimension lhs_batch[i] pairs with rhs_batch[i] and

@@ -4,6 +4,7 @@
 include "dlc/ir/DlBase.td"
 
 class Dl_AxisNorm<string mnemonic, string text> : Dl_PureOp<mnemonic, [SameOperandsAndResultType, Kept, Diff]> {
+  let precision = "full";
   let summary = text;
   let arguments = (ins Dl_FloatTensor:$x, I64Attr:$axis);
   let results = (outs Dl_FloatTensor:$y);
@@ -19,6 +20,7 @@ def Dl_LogSoftmaxOp : Dl_AxisNorm<"log_softmax", "x - max - log(sum(exp(x - max)
 }
 
 def Dl_LayerNormOp : Dl_PureOp<"layer_norm", [AttrSizedOperandSegments, InferTypeOpAdaptor, Kept, Diff]> {
+  let precision = "full";
   let summary = "(x - mean) / sqrt(variance + eps) over the axes from `axis` on, times weight, plus bias";
   let description = [{
     Weight and bias have the shape of the axes that are normalized. The variance divides by the number of elements; it is
@@ -33,6 +35,7 @@ def Dl_LayerNormOp : Dl_PureOp<"layer_norm", [AttrSizedOperandSegments, InferTyp
 }
 
 def Dl_BatchNormOp : Dl_PureOp<"batch_norm", [AttrSizedOperandSegments, InferTypeOpAdaptor, Kept, Diff]> {
+  let precision = "full";
   let summary = "(x - mean) / sqrt(var + eps) by channel (axis 1), times weight, plus bias";
   let description = [{
     x is [N, C, ...]; weight, bias, mean and var are [C]. With given mean and var (evaluation) y is the only result. Without

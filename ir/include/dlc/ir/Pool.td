@@ -5,6 +5,7 @@ include "dlc/ir/DlBase.td"
 
 class Dl_Pool<string mnemonic, string text, dag operands, dag extra, string head, list<Trait> traits>
     : Dl_PureOp<mnemonic, !listconcat([OwnKernel, Shards], traits)> {
+  let precision = "full";
   let summary = text;
   let arguments = !con(operands, (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$padding_lo, DenseI64ArrayAttr:$padding_hi, UnitAttr:$ceil_mode), extra);
@@ -20,6 +21,7 @@ class Dl_Pool<string mnemonic, string text, dag operands, dag extra, string head
 
 def Dl_MaxPoolOp : Dl_Pool<"max_pool", "Maximum over 2-D windows of NCHW; NaN wins", (ins Dl_FloatTensor:$x), (ins),
     "$x", [InferTypeOpAdaptor, Diff]> {
+  let precision = "follow";
   let description = [{
     Window i starts at i*stride - padding_lo; elements outside x do not take part. padding < kernel, so a window always
     holds an element. Extent (in + lo + hi - kernel) / stride + 1, rounded down, or with ceil_mode up; a last window that

@@ -6,7 +6,7 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
-class Dl_ProgramOp<string mnemonic, list<Trait> traits = []> : Op<Dl_Dialect, mnemonic, traits>;
+class Dl_ProgramOp<string mnemonic, list<Trait> traits = []> : Op<Dl_Dialect, mnemonic, traits>, Dl_SaysPrecision<"keeps">;
 
 def Dl_VariableOp : Dl_ProgramOp<"variable", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "State that lives across steps, shared by all entries of the module";
@@ -48,6 +48,7 @@ def Dl_GradientOp : Dl_ProgramOp<"gradient", [Pure, DeclareOpInterfaceMethods<In
 }
 
 def Dl_StopGradientOp : Dl_ProgramOp<"stop_gradient", [Pure, NonDifferentiable, SameOperandsAndResultType]> {
+  let precision = "follow";
   let summary = "x, through which no derivative flows";
   let arguments = (ins Dl_Tensor:$x);
   let results = (outs Dl_Tensor:$y);

@@ -5,6 +5,7 @@ include "dlc/ir/DlBase.td"
 
 class Dl_Move<string mnemonic, string text, list<Trait> traits = []>
     : Dl_PureOp<mnemonic, !listconcat([Moves, Diff], traits)> {
+  let precision = "follow";
   let summary = text;
   let results = (outs Dl_Tensor:$y);
 }
