@@ -1,6 +1,7 @@
 #include "dlc/frontend/Grad.h"
 
 #include "grad/LeafGradients.h"
+#include "record/AutocastMode.h"
 #include "record/Recording.h"
 #include "record/Transfer.h"
 #include "record/Variable.h"
@@ -86,6 +87,7 @@ public:
     for (const ValueRef &operand : node.operands)
       operands.push_back(present(operand));
     record::EnableGradScope mode(value->requiresGrad);
+    record::AutocastScope asMarked(std::nullopt);
     record::PlaceScope scope(value->place);
     std::vector<ValueRef> results =
         node.regions.empty()
@@ -408,6 +410,7 @@ Tensor &Tensor::requires_grad_(bool value, Where where) {
     record::adoptState(storage);
   } else if (before->state == Value::State::Concrete) {
     ValueRef now = record::concrete(before->type, before->buffer, before->layout);
+    now->exact = before->exact;
     now->requiresGrad = value;
     now->leaf = value ? &storage : nullptr;
     storage.replace(now);

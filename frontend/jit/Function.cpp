@@ -1,5 +1,6 @@
 #include "jit/FunctionState.h"
 #include "ops/Primitive.h"
+#include "record/AutocastMode.h"
 #include "record/Job.h"
 #include "record/Variable.h"
 
@@ -64,14 +65,15 @@ namespace {
 bool fits(const Signature &signature, const Flat &arguments) {
   const record::ThreadState &thread = record::threadState();
   if (signature.types.size() != arguments.size() || signature.gradEnabled != thread.gradEnabled ||
-      signature.makers != thread.makers || signature.statics != arguments.statics)
+      signature.autocast != record::autocastMode() || signature.makers != thread.makers ||
+      signature.statics != arguments.statics)
     return false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const record::Impl *impl = arguments[i].get();
     if (!impl || impl->type != signature.types[i])
       return false;
     const record::Value &value = *impl->storage->value();
-    if (&value.at() != signature.places[i] || value.layout != signature.layouts[i])
+    if (&value.at() != signature.places[i] || value.layout != signature.layouts[i] || value.exact != signature.exact[i])
       return false;
     bool needsGradient =
         !impl->detached && (value.requiresGrad || (impl->storage->leafData && impl->storage->leafData->requiresGrad));
@@ -89,10 +91,11 @@ bool hasMoved(const Entry &entry) {
                      [](const auto &read) { return read.variable->moved; });
 }
 
-/// A captured tensor lies on the job's members as it did when the entry was recorded.
+/// A captured tensor lies on the job's members, and was rounded, as it was when the entry was recorded.
 bool liesAsBefore(const Entry &entry) {
   return std::all_of(entry.captured.begin(), entry.captured.end(), [](const Entry::Capture &captured) {
-    return captured.storage->value()->layout == captured.layout;
+    const record::Value &value = *captured.storage->value();
+    return value.layout == captured.layout && value.exact == captured.exact;
   });
 }
 
@@ -116,11 +119,13 @@ Signature signatureOf(const Flat &arguments, Where where) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     signature.types.push_back(record::implOf(arguments[i], where).type);
     signature.layouts.push_back(arguments[i].get()->storage->value()->layout);
+    signature.exact.push_back(arguments[i].get()->storage->value()->exact);
     signature.places.push_back(&record::placeOf(arguments[i], where));
     signature.requiresGrad.push_back(arguments[i].requires_grad());
   }
   signature.statics = arguments.statics;
   signature.gradEnabled = record::gradEnabled();
+  signature.autocast = record::autocastMode();
   signature.makers = record::threadState().makers;
   return signature;
 }

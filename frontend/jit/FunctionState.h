@@ -16,10 +16,12 @@ using trace::TypeRef;
 struct Signature {
   std::vector<TypeRef> types;
   std::vector<LayoutRef> layouts;
+  std::vector<std::optional<DType>> exact;
   std::vector<record::Place *> places;
   std::vector<bool> requiresGrad;
   std::vector<int64_t> statics;
   bool gradEnabled = true;
+  std::optional<DType> autocast;
   /// Where tensors go that the body makes.
   record::Place *makers = nullptr;
 };
@@ -71,6 +73,7 @@ struct Entry {
     size_t input;
     Ref<Storage> storage;
     LayoutRef layout;
+    std::optional<DType> exact;
   };
   std::vector<Capture> captured;
   std::vector<record::ValueRef> constants;

@@ -31,6 +31,7 @@ Flat makeArguments(Recording &recording, const Flat &arguments, Where where) {
     value->state = Value::State::Argument;
     value->type = impl.type;
     value->layout = layout;
+    value->exact = impl.storage->value()->exact;
     value->argument = static_cast<uint32_t>(i);
     recording.arguments.push_back(value);
     Ref<Storage> storage(new Storage(value));
@@ -171,7 +172,7 @@ void bindInputs(Entry &entry, const Recording &recording) {
     auto found = std::find_if(recording.captured.begin(), recording.captured.end(),
                               [&](const Recording::Captured &captured) { return captured.value == input; });
     if (found != recording.captured.end()) {
-      entry.captured.push_back({i, found->storage, input->layout});
+      entry.captured.push_back({i, found->storage, input->layout, input->exact});
     } else if (input->state == Value::State::Variable) {
       entry.hostReads.push_back({i, input->variable});
     } else {

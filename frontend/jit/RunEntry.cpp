@@ -37,25 +37,34 @@ bool isFree(const Tensor &tensor) {
          value.buffer.use_count() == 1 && impl.storage->version == 0;
 }
 
-Tensor freshTensor(TypeRef type, LayoutRef layout, record::Place &place) {
-  auto buffer = record::Buffer::allocate(record::bytesHere(type, layout), place);
-  return record::makeTensor(record::concrete(type, std::move(buffer), layout));
+std::optional<DType> exactOf(const Entry &entry, size_t result) {
+  const auto &exact = entry.runnable->exactResults;
+  return exact.empty() ? std::nullopt : exact[result];
 }
 
-Tensor &nextOutput(Output &output, TypeRef type, LayoutRef layout, record::Place &place) {
+Tensor freshTensor(const Entry &entry, size_t result) {
+  LayoutRef layout = entry.resultLayouts[result];
+  TypeRef type = entry.resultTypes[result];
+  auto buffer = record::Buffer::allocate(record::bytesHere(type, layout), *entry.graph.place);
+  ValueRef value = record::concrete(type, std::move(buffer), layout);
+  value->exact = exactOf(entry, result);
+  return record::makeTensor(value);
+}
+
+Tensor &nextOutput(const Entry &entry, Output &output) {
   for (size_t tried = 0; tried < output.ring.size() && tried < 4; ++tried) {
     output.next = output.next + 1 < output.ring.size() ? output.next + 1 : 0;
     if (!isFree(output.ring[output.next]))
       continue;
-    if (layout)
+    if (entry.resultLayouts[output.index])
       output.ring[output.next].get()->storage->value()->whole = nullptr;
     return output.ring[output.next];
   }
   if (output.ring.size() >= 64) { // the user keeps them: a ring would only grow
     output.next = output.next + 1 < output.ring.size() ? output.next + 1 : 0;
-    return output.ring[output.next] = freshTensor(type, layout, place);
+    return output.ring[output.next] = freshTensor(entry, output.index);
   }
-  output.ring.push_back(freshTensor(type, layout, place));
+  output.ring.push_back(freshTensor(entry, output.index));
   output.next = output.ring.size() - 1;
   return output.ring.back();
 }
@@ -94,7 +103,9 @@ void renewState(const Entry &entry, const std::source_location &where) {
 }
 
 ValueRef resultValue(const Entry &entry, size_t result, std::span<const std::shared_ptr<record::Buffer>> buffers) {
-  return record::concrete(entry.resultTypes[result], buffers[result], entry.resultLayouts[result]);
+  ValueRef value = record::concrete(entry.resultTypes[result], buffers[result], entry.resultLayouts[result]);
+  value->exact = exactOf(entry, result);
+  return value;
 }
 
 void leaveGradients(Entry &entry, std::span<const std::shared_ptr<record::Buffer>> buffers) {
@@ -149,7 +160,7 @@ void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::sou
     } else if (output.kind == Output::Handle) {
       results.push(output.handle);
     } else {
-      Tensor &tensor = nextOutput(output, entry.resultTypes[output.index], entry.resultLayouts[output.index], place);
+      Tensor &tensor = nextOutput(entry, output);
       entry.results[output.index].data = tensor.get()->storage->value()->buffer->data;
       results.push(tensor);
     }

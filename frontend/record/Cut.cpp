@@ -130,6 +130,8 @@ void runAt(Place &place, Trace &trace, std::vector<ValueRef> outputs, const std:
     graph.outputs[i]->variable = nullptr;
     graph.outputs[i]->buffer = buffers[i];
     graph.outputs[i]->layout = layouts.empty() ? nullptr : layouts[i];
+    if (!compiled->runnable->exactResults.empty())
+      graph.outputs[i]->exact = compiled->runnable->exactResults[i];
   }
   graph.outputs.clear();
   std::erase_if(trace.dirty, [&](const Ref<Storage> &storage) {

@@ -110,6 +110,7 @@ private:
     for (const ValueRef &input : graph.inputs) {
       word(input->type);
       word(input->layout);
+      word(input->exact ? uint64_t(*input->exact) + 1 : 0);
     }
     word(graph.variables.size());
     for (size_t i = 0; i < graph.variables.size(); ++i) {
@@ -231,6 +232,11 @@ trace::Program toProgram(const Extracted &graph, const std::vector<bool> &asRunt
     if (asRuntime[i])
       program.inputs.push_back(graph.numbers[i]->types.front());
   spread(program, graph);
+  if (std::any_of(graph.inputs.begin(), graph.inputs.end(), [](const ValueRef &input) { return bool(input->exact); })) {
+    program.exact.resize(program.inputs.size());
+    for (size_t i = 0; i < graph.inputs.size(); ++i)
+      program.exact[i] = graph.inputs[i]->exact;
+  }
 
   // Numbers of the extraction, moved up by the added inputs, down by the nodes that are inputs now.
   std::vector<uint32_t> renumbered;

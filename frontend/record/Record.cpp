@@ -1,4 +1,5 @@
 #include "dlc/frontend/Testing.h"
+#include "record/AutocastMode.h"
 #include "record/Recording.h"
 #include "record/Trace.h"
 #include "trace/Infer.h"
@@ -99,7 +100,8 @@ static std::vector<ValueRef> addNode(OpRef op, AttributesRef attributes, std::ve
   Node *node = counted.get();
   noteNode(1);
   node->op = op;
-  node->attributes = attributes;
+  // Regions' operations have marks of their own.
+  node->attributes = regions.empty() ? marked(attributes) : attributes;
   node->types = std::move(types);
   node->regions = std::move(regions);
   node->site = locate(line);

@@ -46,6 +46,7 @@ ValueRef transfer(const ValueRef &value, Place &to, const std::source_location &
   auto buffer = Buffer::allocate(bytes, to, where);
   copyBytes(to, buffer->data, value->at(), data, bytes, where);
   ValueRef copy = concrete(value->type, std::move(buffer), value->layout);
+  copy->exact = value->exact;
   if (value->requiresGrad && gradEnabled()) {
     copy->requiresGrad = true;
     copy->obstacle = std::make_unique<Obstacle>(Obstacle{Obstacle::Copied, {}, locate(where), {}});

@@ -71,6 +71,8 @@ struct Value : Counted {
   /// How a concrete value lies on the members of the job; the buffer holds the parts of this process's members, one
   /// after another. Null: each has all of it.
   LayoutRef layout = nullptr;
+  /// A concrete f32 value that `Autocast` has rounded: to values of this dtype.
+  std::optional<DType> exact;
   /// Where it lives; null: computed from nothing but numbers of the program text, so in any program that wants it.
   Place *place = nullptr;
   Ref<Node> node;

@@ -1,5 +1,6 @@
 #include "trace/Build.h"
 
+#include "dlc/ir/Precision.h"
 #include "dlc/ir/Program.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -175,6 +176,9 @@ Status Builder::add(const Program &program) {
   for (unsigned i = 0; i < program.inputs.size(); ++i)
     if (Status status = addSharding(entry, i, program); !status.ok())
       return status;
+  for (auto [i, dtype] : llvm::enumerate(program.exact))
+    if (dtype)
+      entry.setArgAttr(i, dl::kExactAttr, TypeAttr::get(elementType(mlir, *dtype)));
   for (auto [i, text] : llvm::enumerate(program.inputNames))
     entry.setArgAttr(i, "dl.name", builder.getStringAttr(text));
   for (auto [i, text] : llvm::enumerate(program.outputNames))

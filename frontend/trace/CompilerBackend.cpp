@@ -113,8 +113,14 @@ class CompilerBackend : public Backend {
 public:
   StatusOr<std::shared_ptr<Runnable>> compile(const Program &program, Session &session) override {
     const char *cache = std::getenv("DLC_CACHE");
+    std::vector<std::optional<DType>> exact;
+    using Loaded = StatusOr<std::shared_ptr<const Executable>>;
     auto executable = withModule({&program, 1}, {session.device().id().kind},
-                                 [&](ModuleOp module, const codegen::CompileOptions &options) {
+                                 [&](ModuleOp module, const codegen::CompileOptions &options) -> Loaded {
+                                   auto rounded = autocast(module);
+                                   if (!rounded.ok())
+                                     return rounded.status();
+                                   exact = rounded.take();
                                    return codegen::loadCached(module, options, cache ? cache : "");
                                  });
     if (!executable.ok())
@@ -123,12 +129,22 @@ public:
     auto results = layoutsOf(entry.results);
     if (!results.ok())
       return results.status();
+    auto runnable = attach(program, session, executable.take(), results.take());
+    if (runnable.ok())
+      (*runnable)->exactResults = std::move(exact);
+    return runnable;
+  }
+
+private:
+  static StatusOr<std::shared_ptr<Runnable>> attach(const Program &program, Session &session,
+                                                    std::shared_ptr<const Executable> executable,
+                                                    std::vector<LayoutRef> results) {
     if (program.job)
-      return attachMembers(*program.job, executable.take(), program.layouts, results.take());
-    auto attached = session.attach(executable.take(), Session::State::Given);
+      return attachMembers(*program.job, std::move(executable), program.layouts, std::move(results));
+    auto attached = session.attach(std::move(executable), Session::State::Given);
     if (!attached.ok())
       return attached.status();
-    return std::shared_ptr<Runnable>(std::make_shared<CompiledRunnable>(attached.take(), results.take()));
+    return std::shared_ptr<Runnable>(std::make_shared<CompiledRunnable>(attached.take(), std::move(results)));
   }
 };
 

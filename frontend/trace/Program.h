@@ -69,6 +69,8 @@ struct Program {
   std::vector<TypeRef> inputs;
   /// How each input lies on the members of the job; empty: the program knows of no others.
   std::vector<LayoutRef> layouts;
+  /// The dtype of 16 bits that holds the values of each f32 input; empty: none does.
+  std::vector<std::optional<DType>> exact;
   /// Of the job, where layouts are given.
   Members members = {};
   /// Set where this process has several members: each of them runs the program.

@@ -21,6 +21,8 @@ public:
   virtual std::span<const LayoutRef> resultLayouts() const { return {}; }
   /// Bytes of the planned activation memory.
   virtual int64_t peakBytes() const { return 0; }
+  /// The dtype of 16 bits that holds the values of each f32 result; empty: none does.
+  std::vector<std::optional<DType>> exactResults;
 };
 
 /// What executes programs: the compiler, or in tests the reference evaluator.

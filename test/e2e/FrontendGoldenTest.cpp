@@ -9,36 +9,36 @@ using namespace dlc::test;
 // The curves of test/golden: PyTorch's losses from the same weights and batches.
 namespace {
 
-std::vector<double> runMlp(DType dtype, bool jitted) {
+std::vector<double> runMlp(DType dtype, bool jitted, bool mixed = false) {
   StateDict file = golden("mlp");
   Mlp model(dtype);
   loadInitial(model, file, dtype);
   optim::SGD optimizer(model.parameters(), {.lr = 0.01});
-  return train(model, optimizer, meanSquares, vectors(file, dtype), jitted);
+  return train(model, optimizer, meanSquares, vectors(file, dtype), jitted, mixed);
 }
 
 template <typename Optimizer, typename Options>
-std::vector<double> runCnn(const std::string &name, const Options &options, DType dtype, bool jitted) {
+std::vector<double> runCnn(const std::string &name, const Options &options, DType dtype, bool jitted, bool mixed) {
   StateDict file = golden(name);
   SimpleCNN model(dtype);
   loadInitial(model, file, dtype);
   Optimizer optimizer(model.parameters(), options);
-  return train(model, optimizer, crossEntropy, digits(file, dtype), jitted);
+  return train(model, optimizer, crossEntropy, digits(file, dtype), jitted, mixed);
 }
 
-std::vector<double> runSgd(DType dtype, bool jitted) {
-  return runCnn<optim::SGD>("cnn_sgd", optim::SGDOptions{.lr = 0.01, .momentum = 0.9}, dtype, jitted);
+std::vector<double> runSgd(DType dtype, bool jitted, bool mixed = false) {
+  return runCnn<optim::SGD>("cnn_sgd", optim::SGDOptions{.lr = 0.01, .momentum = 0.9}, dtype, jitted, mixed);
 }
-std::vector<double> runAdamW(DType dtype, bool jitted) {
-  return runCnn<optim::AdamW>("cnn_adamw", optim::AdamWOptions{.lr = 1e-3}, dtype, jitted);
+std::vector<double> runAdamW(DType dtype, bool jitted, bool mixed = false) {
+  return runCnn<optim::AdamW>("cnn_adamw", optim::AdamWOptions{.lr = 1e-3}, dtype, jitted, mixed);
 }
 
-std::vector<double> runTransformer(DType dtype, bool jitted) {
+std::vector<double> runTransformer(DType dtype, bool jitted, bool mixed = false) {
   StateDict file = golden("transformer");
   Transformer model(dtype);
   loadInitial(model, file, dtype);
   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
-  return train(model, optimizer, crossEntropy, text(file), jitted);
+  return train(model, optimizer, crossEntropy, text(file), jitted, mixed);
 }
 
 } // namespace
@@ -67,6 +67,28 @@ TEST(FrontendGolden, TransformerF32) {
   std::vector<double> losses = runTransformer(f32, true);
   expectGolden(losses, golden("transformer"), f32);
   EXPECT_EQ(losses, runTransformer(f32, false)) << "define-by-run gives the same bits";
+}
+
+// Mixed precision beside PyTorch's.
+TEST(FrontendGolden, MlpMixed) {
+  std::vector<double> losses = runMlp(f32, true, true);
+  expectGoldenMixed(losses, "mlp");
+  EXPECT_EQ(losses, runMlp(f32, false, true)) << "define-by-run gives the same bits";
+}
+TEST(FrontendGolden, CnnSgdMixed) {
+  std::vector<double> losses = runSgd(f32, true, true);
+  expectGoldenMixed(losses, "cnn_sgd");
+  EXPECT_EQ(losses, runSgd(f32, false, true)) << "define-by-run gives the same bits";
+}
+TEST(FrontendGolden, CnnAdamWMixed) {
+  std::vector<double> losses = runAdamW(f32, true, true);
+  expectGoldenMixed(losses, "cnn_adamw");
+  EXPECT_EQ(losses, runAdamW(f32, false, true)) << "define-by-run gives the same bits";
+}
+TEST(FrontendGolden, TransformerMixed) {
+  std::vector<double> losses = runTransformer(f32, true, true);
+  expectGoldenMixed(losses, "transformer");
+  EXPECT_EQ(losses, runTransformer(f32, false, true)) << "define-by-run gives the same bits";
 }
 
 TEST(FrontendGolden, StateDictsHavePyTorchsNamesAndOrder) {

@@ -65,12 +65,34 @@ inline void expectGolden(const std::vector<double> &losses, const StateDict &fil
   }
 }
 
-/// The loss of each step, before its update.
+/// The same for the forward part in bf16: within max(1e-5 relative, 4 g) of PyTorch's autocast, g the largest
+/// difference so far between that and PyTorch's f32.
+inline void expectGoldenMixed(const std::vector<double> &losses, const std::string &name) {
+  std::vector<double> single = golden(name).at("loss_f32").to_vector<double>(),
+                      mixed = golden("autocast").at(name).to_vector<double>();
+  ASSERT_EQ(losses.size(), mixed.size());
+  double spread = 0, largest = 0;
+  for (size_t i = 0; i < losses.size(); ++i) {
+    spread = std::max(spread, std::abs(mixed[i] - single[i]));
+    largest = std::max(largest, std::abs(losses[i] - mixed[i]));
+    EXPECT_NEAR(losses[i], mixed[i], std::max(1e-5 * std::abs(mixed[i]), 4 * spread)) << "step " << i;
+  }
+  EXPECT_GT(spread, 0);
+  ::testing::Test::RecordProperty("largest_difference", std::to_string(largest));
+  ::testing::Test::RecordProperty("largest_difference_of_pytorch_to_f32", std::to_string(spread));
+}
+
+/// The loss of each step, before its update; the forward part in bf16 if `mixed`.
 template <typename Model, typename Optimizer, typename Loss>
-std::vector<double> train(Model &model, Optimizer &optimizer, Loss loss, const BatchList &batches, bool jitted) {
+std::vector<double> train(Model &model, Optimizer &optimizer, Loss loss, const BatchList &batches, bool jitted,
+                          bool mixed = false) {
   auto body = [&](Tensor x, Tensor y) {
     optimizer.zero_grad();
-    Tensor value = loss(model(x), y);
+    Tensor value;
+    {
+      Autocast scope(bf16, mixed);
+      value = loss(model(x), y);
+    }
     value.backward();
     optimizer.step();
     return value;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""export.py [<curve> ...]: writes the golden curves (all, or those named) beside this file, with PyTorch on one CPU thread;
-run by hand, needs torch, numpy, safetensors.
+"""export.py [<curve> ...]: writes the golden curves (all, or those named; `autocast` names autocast.safetensors) beside this
+file, with PyTorch on one CPU thread; run by hand, needs torch, numpy, safetensors.
 
 Each file holds the initial weights (initial.<name>), what makes the batches of the 50 steps, the loss of each step before
 its update in f32 (loss_f32) and in f64 from the same weights and data widened (loss_f64), and the f32 weights after the
@@ -8,6 +8,9 @@ last step (final.<name>).
 
 epochs.safetensors has the losses alone, <curve>.loss_f32 and <curve>.loss_f64, of 100 steps over small sets (the first samples of
 the other curves, EPOCHS) in batches whose last is short, each epoch in the order that dlc's loader has for seed 3.
+
+autocast.safetensors holds the losses of a curve (<curve>) from the weights and data of its own file, with the forward part in
+bf16 under torch.autocast.
 """
 import gzip
 import pathlib
@@ -15,7 +18,7 @@ import sys
 
 import numpy as np
 import torch
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 from torch import nn
 from torch.nn import functional as F
 
@@ -169,13 +172,14 @@ def arrays(model, prefix):
     return {f"{prefix}.{name}": value.detach().numpy().copy() for name, value in model.state_dict().items()}
 
 
-def train(model, batches, loss_of, optimizer_of):
-    """Losses of all steps, in the model's precision."""
+def train(model, batches, loss_of, optimizer_of, autocast=None):
+    """Losses of all steps, in the model's precision, or in mixed precision."""
     optimizer = optimizer_of(model.parameters())
     losses = []
     for x, y in batches:
         optimizer.zero_grad()
-        loss = loss_of(model(x), y)
+        with torch.autocast("cpu", dtype=autocast, enabled=autocast is not None):
+            loss = loss_of(model(x), y)
         loss.backward()
         optimizer.step()
         losses.append(loss.detach().numpy())
@@ -212,10 +216,27 @@ def curves(name, make_model, batches, loss_of, optimizer_of):
     return {"loss_f32": loss_f32, "loss_f64": loss_f64}, {**initial, **arrays(single, "final")}
 
 
+def export_autocast(name, make_model, batches, loss_of, optimizer_of):
+    """The losses in mixed precision, beside what autocast.safetensors has."""
+    path = folder / "autocast.safetensors"
+    losses = load_file(path) if path.exists() else {}
+    file = load_file(folder / f"{name}.safetensors")
+    model = make_model()
+    model.load_state_dict({key.removeprefix("initial."): torch.from_numpy(value) for key, value in file.items()
+                           if key.startswith("initial.")})
+    losses[name] = train(model, batches, loss_of, optimizer_of, torch.bfloat16)
+    assert losses[name].dtype == np.float32
+    write("autocast", losses)
+    print(f"{name} in bf16: loss {losses[name][-1]:.6f}, differs from f32 by at most "
+          f"{np.abs(losses[name] - file['loss_f32']).max():.1e}")
+
+
 def export(name, make_model, batches, loss_of, optimizer_of, inputs):
     if wanted(name):
         losses, weights = curves(name, make_model, batches, loss_of, optimizer_of)
         write(name, {**weights, **inputs, **losses})
+    if wanted("autocast"):
+        export_autocast(name, make_model, batches, loss_of, optimizer_of)
 
 
 def philox(counter, key):

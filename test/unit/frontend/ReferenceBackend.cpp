@@ -128,6 +128,9 @@ public:
       return module.status();
     std::string message;
     ScopedDiagnosticHandler collect(&trace::context().mlir, [&](Diagnostic &fault) { message += fault.str(); });
+    auto exact = trace::autocast(**module);
+    if (!exact.ok())
+      return Status(StatusCode::Internal, message);
     PassManager passes(&trace::context().mlir);
     passes.addPass(passes::createForwardStatePass());
     passes.addPass(passes::createAutodiffPass());
@@ -136,6 +139,7 @@ public:
     auto runnable = std::make_shared<ReferenceRunnable>();
     runnable->module = module.take();
     runnable->program = program;
+    runnable->exactResults = exact.take();
     runnable->session = &session;
     return std::shared_ptr<trace::Runnable>(runnable);
   }
