@@ -44,6 +44,17 @@ struct InspectArguments {
   bool json = false;
 };
 
+struct ExplainArguments {
+  std::string module;
+  std::string entry; ///< may be empty when only one has casts
+  bool casts = false;
+  bool observe = false;            ///< run it and show what range the values have
+  std::vector<std::string> inputs; ///< as in RunArguments
+  int64_t steps = 1;
+  uint64_t seed = 0;
+  codegen::CompileOptions options;
+};
+
 /// What --emit takes.
 std::vector<std::string> emitStages();
 
@@ -52,5 +63,9 @@ Status compile(const CompileArguments &arguments);
 Status run(const RunArguments &arguments);
 Status inspect(const InspectArguments &arguments);
 Status devices();
+Status explain(const ExplainArguments &arguments);
+
+/// The text of a module's file.
+StatusOr<std::string> readText(const std::string &path);
 
 } // namespace dlc::tool

@@ -12,8 +12,6 @@
 
 namespace dlc::tool {
 
-namespace {
-
 StatusOr<std::string> readText(const std::string &path) {
   if (!std::filesystem::is_regular_file(path))
     return Status(StatusCode::InvalidInput, path + ": expected a file with MLIR text, found none");
@@ -23,6 +21,8 @@ StatusOr<std::string> readText(const std::string &path) {
     return Status(StatusCode::InvalidInput, path + ": cannot be read");
   return text;
 }
+
+namespace {
 
 Status writeText(const std::string &path, const std::string &text) {
   if (path.empty()) {
