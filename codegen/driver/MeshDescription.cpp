@@ -87,7 +87,7 @@ static std::string sequenceHash(const Manifest &manifest) {
   std::string text;
   for (const CollectiveInfo &info : manifest.collectives) {
     text += manifest.entries[size_t(info.entry)].name + " " + std::string(name(info.kind)) + " ";
-    text += info.kind == CollectiveKind::AllGather ? "" : std::string(name(info.reduce)) + " ";
+    text += reduces(info.kind) ? std::string(name(info.reduce)) + " " : "";
     text += llvm::join(info.axes, "*") + " " + std::string(name(info.dtype)) + " " + std::to_string(info.count) + " " +
             std::to_string(info.channel) + "\n";
   }

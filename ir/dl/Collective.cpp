@@ -304,13 +304,19 @@ LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &) {
 CollectiveKind AllReduceOp::getCollectiveKind() { return CollectiveKind::AllReduce; }
 std::optional<ReduceKind> AllReduceOp::getReduceKind() { return getKind(); }
 
-// all_gather, reduce_scatter
+// all_gather, reduce_scatter, all_to_all
+
+static LogicalResult verifyDim(Operation *op, RankedTensorType type, int64_t dim) {
+  if (dim < 0 || dim >= type.getRank())
+    return op->emitOpError("expects a dim in [0, ") << type.getRank() << "), got " << dim;
+  return success();
+}
 
 /// `part` and `whole` are equal but for the dim, which is a multiple.
 static LogicalResult verifyParts(Operation *op, RankedTensorType part, RankedTensorType whole, int64_t dim,
                                  ArrayAttr axes) {
-  if (dim < 0 || dim >= part.getRank())
-    return op->emitOpError("expects a dim in [0, ") << part.getRank() << "), got " << dim;
+  if (failed(verifyDim(op, part, dim)))
+    return failure();
   SmallVector<int64_t> shape(part.getShape());
   if (part.getRank() == whole.getRank())
     shape[dim] = whole.getDimSize(dim);
@@ -346,6 +352,26 @@ LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &) {
 
 CollectiveKind ReduceScatterOp::getCollectiveKind() { return CollectiveKind::ReduceScatter; }
 std::optional<ReduceKind> ReduceScatterOp::getReduceKind() { return getKind(); }
+
+LogicalResult AllToAllOp::verify() {
+  if (failed(verifyDim(*this, getType(), getDim())))
+    return failure();
+  if (!getType().hasStaticShape())
+    return emitOpError("expects a static shape, got ") << getType();
+  return verifyAxes(*this, getAxes());
+}
+
+LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &) {
+  MeshOp mesh = meshWith(*this, namesOf(getAxes()));
+  if (!mesh)
+    return failure();
+  if (getType().getDimSize(getDim()) % mesh.size(getAxes()))
+    return emitOpError("expects an extent in dim ")
+           << getDim() << " that " << mesh.size(getAxes()) << " members divide, got " << getType();
+  return success();
+}
+
+CollectiveKind AllToAllOp::getCollectiveKind() { return CollectiveKind::AllToAll; }
 
 // wait
 

@@ -98,4 +98,17 @@ void dlc::dl::registerReferenceCollective(ReferenceRegistry &registry) {
     int64_t number = llvm::find(group, member) - group.begin();
     copyPart(y[0], sum, op.getDim(), number * y[0].shape()[op.getDim()], true);
   });
+  addCollective<AllToAllOp>(
+      registry, [](AllToAllOp op, const Operands &all, ArrayRef<int64_t> group, int64_t member, ReferenceResults y) {
+        RankedTensorType type = op.getType();
+        SmallVector<int64_t> shape(type.getShape());
+        int64_t dim = op.getDim(), rows = shape[dim] /= int64_t(group.size());
+        ReferenceTensor part(type.clone(shape));
+        int64_t number = llvm::find(group, member) - group.begin();
+        for (auto [i, from] : llvm::enumerate(group)) {
+          ReferenceTensor whole = all[from][0];
+          copyPart(part, whole, dim, number * rows, true);
+          copyPart(part, y[0], dim, int64_t(i) * rows, false);
+        }
+      });
 }

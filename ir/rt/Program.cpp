@@ -57,8 +57,9 @@ LogicalResult KernelOp::verify() {
 }
 
 LogicalResult CollectiveOp::verify() {
-  if (getReduce().has_value() == (getKind() == dl::CollectiveKind::AllGather))
-    return emitOpError("expects reduce() of every kind but all_gather");
+  bool reduces = getKind() == dl::CollectiveKind::AllReduce || getKind() == dl::CollectiveKind::ReduceScatter;
+  if (getReduce().has_value() != reduces)
+    return emitOpError("expects reduce() of an all_reduce and a reduce_scatter alone");
   if (!getElement().isIntOrFloat())
     return emitOpError("expects an element type of numbers, got ") << getElement();
   if (getAxes().empty())
@@ -69,12 +70,13 @@ LogicalResult CollectiveOp::verify() {
 }
 
 int64_t CollectiveOp::getFromBytes(int64_t members) {
-  return getCount() * dl::getElementBytes(getElement()) *
-         (getKind() == dl::CollectiveKind::ReduceScatter ? members : 1);
+  bool parts = getKind() == dl::CollectiveKind::ReduceScatter || getKind() == dl::CollectiveKind::AllToAll;
+  return getCount() * dl::getElementBytes(getElement()) * (parts ? members : 1);
 }
 
 int64_t CollectiveOp::getToBytes(int64_t members) {
-  return getCount() * dl::getElementBytes(getElement()) * (getKind() == dl::CollectiveKind::AllGather ? members : 1);
+  bool parts = getKind() == dl::CollectiveKind::AllGather || getKind() == dl::CollectiveKind::AllToAll;
+  return getCount() * dl::getElementBytes(getElement()) * (parts ? members : 1);
 }
 
 static LogicalResult verifyIndex(Operation *op, int64_t index, ArrayAttr types) {

@@ -143,11 +143,13 @@ private:
       return collective->emitOpError("expects dim(0), got dim(")
              << dim.getInt() << "); exchange the dims before and after";
     Axes axes = ofAll(collective->getOperands());
+    dl::CollectiveKind kind = collective.getCollectiveKind();
+    bool isEqual = kind == dl::CollectiveKind::AllReduce || kind == dl::CollectiveKind::AllGather;
     for (auto axis : collective.getAxes().getAsRange<StringAttr>())
-      if (collective.getCollectiveKind() == dl::CollectiveKind::ReduceScatter)
-        axes.insert(axis);
-      else
+      if (isEqual)
         axes.remove(axis);
+      else
+        axes.insert(axis);
     for (Value result : collective->getResults())
       differs[result] = axes;
     return success();

@@ -27,25 +27,16 @@ public:
   mlir::Value masked(mlir::Value value, int64_t dim, dl::DimShardingAttr split, int64_t extent,
                      mlir::TypedAttr neutral);
 
-  /// A local value of a tensor of the global type, held in another way.
-  mlir::Value reshard(mlir::Value value, mlir::RankedTensorType global, dl::ShardingAttr from, dl::ShardingAttr to);
+  /// Rows of the largest part; whether all are as large; whether only parts at the end are smaller.
+  int64_t largest(dl::DimShardingAttr split, int64_t extent);
+  bool isEven(dl::DimShardingAttr split, int64_t extent);
+  static bool isBlocks(dl::DimShardingAttr split) { return split.getBorders().empty(); }
 
 private:
   mlir::Value axisCoordinate(mlir::StringAttr axis);
   mlir::Value lookUp(llvm::ArrayRef<int64_t> table, mlir::Value position);
   mlir::Value count(dl::DimShardingAttr split, int64_t extent);
   mlir::Value mask(dl::DimShardingAttr split, int64_t extent);
-  int64_t largest(dl::DimShardingAttr split, int64_t extent);
-  bool isEven(dl::DimShardingAttr split, int64_t extent);
-  bool isBlocks(dl::DimShardingAttr split) const { return split.getBorders().empty(); }
-
-  mlir::Value reduced(mlir::Value value, dl::PartialAttr partial);
-  mlir::Value gathered(mlir::Value value, int64_t dim, dl::DimShardingAttr split, int64_t extent);
-  mlir::Value withoutPadding(mlir::Value value, int64_t dim, dl::DimShardingAttr split, int64_t extent);
-  mlir::Value cut(mlir::Value value, int64_t dim, dl::DimShardingAttr split, int64_t extent);
-  mlir::Value swapped(mlir::Value value, int64_t dim);
-  mlir::Value rows(mlir::Value value, int64_t dim, int64_t first, int64_t count);
-
   mlir::func::FuncOp entry;
   dl::MeshOp mesh;
   mlir::OpBuilder top, here;

@@ -205,8 +205,7 @@ dl::PartialAttr Partials::passed(Operation *op) const {
       return {};
     partial = own;
   }
-  bool commutes = partial && !splitsAlong(op, operandShardings, partial) && keepsOrder(op, partial);
-  return commutes ? partial : dl::PartialAttr();
+  return partial && keepsOrder(op, partial) ? partial : dl::PartialAttr();
 }
 
 /// Where sums have an order of their own, only what moves elements commutes with them, and the tree's own additions.

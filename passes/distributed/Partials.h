@@ -18,6 +18,8 @@ public:
   bool isResolved(mlir::Value value) const { return resolved.contains(value); }
   /// What an op takes an operand to be partial of.
   dl::PartialAttr needed(mlir::OpOperand &operand) const;
+  /// What all operands are parts of, if the op commutes with putting them together.
+  dl::PartialAttr passed(mlir::Operation *op) const;
   /// What each block of an op with regions yields as this result.
   dl::PartialAttr yielded(mlir::OpResult result) const;
 
@@ -33,7 +35,6 @@ private:
 
   dl::PartialAttr made(mlir::OpResult result) const;
   dl::PartialAttr madeInside(mlir::OpResult result) const;
-  dl::PartialAttr passed(mlir::Operation *op) const;
   mlir::OpOperand *linear(mlir::Operation *op) const;
   bool keeps(mlir::OpOperand &use, dl::PartialAttr partial) const;
   bool keepsOrder(mlir::Operation *op, dl::PartialAttr partial) const;

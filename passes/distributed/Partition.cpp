@@ -1,4 +1,4 @@
-#include "distributed/LocalBuilder.h"
+#include "distributed/LocalReshard.h"
 #include "distributed/RegionShardings.h"
 #include "dlc/passes/Passes.h"
 #include "dlc/passes/Pipelines.h"
@@ -67,7 +67,7 @@ public:
     auto whole = dl::ShardingAttr::replicated(op->getContext(), type.getRank());
     auto partial =
         dl::PartialAttr::get(op->getContext(), dl::ReduceKind::Sum, operands[splitOperand].getDims()[dim].getAxes());
-    return local.reshard(value, type, whole, whole.withPartial(partial));
+    return LocalReshard(local, value, type, whole).to(whole.withPartial(partial));
   }
 
   /// Up to where the value is made, the result is read on.
@@ -192,7 +192,7 @@ private:
   void exchange(dl::ReshardOp reshard) {
     dl::ShardingAttr to = canonical(reshard.getSharding(), reshard.getType().getShape(), mesh);
     local.setInsertionPoint(reshard);
-    Value value = local.reshard(reshard.getX(), reshard.getType(), shardingOf(reshard.getX()), to);
+    Value value = LocalReshard(local, reshard.getX(), reshard.getType(), shardingOf(reshard.getX())).to(to);
     if (value != reshard.getX()) {
       globals[value] = reshard.getType();
       shardings[value] = to;

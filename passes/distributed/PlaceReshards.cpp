@@ -10,6 +10,8 @@
 //          %t = dl.transpose %g … {dl.result_shardings = [#dl.sharding<[_, _], partial = sum(data)>]}
 //          %r = dl.reshard %t to <[_, _]>
 //          %u = dl.mul %r, %lr
+// or, where all that read it take their parts of it:
+//          %r = dl.reshard %t to <[data, _]>
 
 namespace dlc::passes {
 #define GEN_PASS_DEF_PLACERESHARDSPASS
@@ -36,6 +38,8 @@ public:
 private:
   void place(Block &inside) {
     for (Operation &op : llvm::make_early_inc_range(inside)) {
+      if (dl::PartialAttr partial = partials.passed(&op))
+        keepTogether(op, partial);
       SmallVector<dl::ShardingAttr> needed = needs(op);
       for (auto [operand, sharding] : llvm::zip_equal(op.getOpOperands(), needed))
         give(operand, sharding, &op);
@@ -94,6 +98,25 @@ private:
     return needed;
   }
 
+  /// An axis is for one thing: an op on parts of a sum does not also split a dim along it. Whoever reads its result in
+  /// parts gets them from the one reduction behind it.
+  static void keepTogether(Operation &op, dl::PartialAttr partial) {
+    auto isSummed = [&](StringAttr axis) { return llvm::is_contained(partial.getAxes(), axis); };
+    for (StringRef name : {operandShardings, resultShardings}) {
+      auto given = op.getAttrOfType<ArrayAttr>(name);
+      if (!given)
+        continue;
+      SmallVector<Attribute> kept;
+      for (auto sharding : given.getAsRange<dl::ShardingAttr>()) {
+        for (auto [dim, split] : llvm::enumerate(sharding.getDims()))
+          if (llvm::any_of(split.getAxes(), isSummed))
+            sharding = sharding.withDim(dim, dl::DimShardingAttr::get(op.getContext(), {}, {}));
+        kept.push_back(sharding);
+      }
+      op.setAttr(name, ArrayAttr::get(op.getContext(), kept));
+    }
+  }
+
   void give(OpOperand &operand, dl::ShardingAttr needed, Operation *before) {
     Value value = operand.get();
     dl::ShardingAttr has = shardings.lookup(value);
@@ -147,10 +170,27 @@ private:
       return;
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
-    dl::ShardingAttr sharding = shardings.lookup(value).withPartial({});
+    dl::ShardingAttr sharding = wantedOf(value, shardings.lookup(value).withPartial({}));
     auto whole = dl::ReshardOp::create(builder, value.getLoc(), value, sharding);
     value.replaceAllUsesExcept(whole, whole);
     shardings[whole.getY()] = sharding;
+  }
+
+  /// What all readers of a partial value take their parts of; `otherwise` if they do not agree.
+  dl::ShardingAttr wantedOf(Value value, dl::ShardingAttr otherwise) {
+    dl::ShardingAttr common;
+    for (OpOperand &use : value.getUses()) {
+      auto given = use.getOwner()->getAttrOfType<ArrayAttr>(operandShardings);
+      dl::ShardingAttr wanted = otherwise;
+      if (auto reshard = dyn_cast<dl::ReshardOp>(use.getOwner()))
+        wanted = canonicalOf(reshard.getSharding(), value).withPartial({});
+      else if (given)
+        wanted = cast<dl::ShardingAttr>(given[use.getOperandNumber()]).withPartial({});
+      if (common && common != wanted)
+        return otherwise;
+      common = wanted;
+    }
+    return common ? common : otherwise;
   }
 
   Block &block;

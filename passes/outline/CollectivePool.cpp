@@ -24,20 +24,23 @@ dl::SlotAttr CollectivePool::wholeOf(ValueRange values) {
 FlatSymbolRefAttr CollectivePool::add(dl::GroupOp group, rt::ProgramOp program) {
   Builder builder(group.getContext());
   dl::CollectiveOpInterface op = group.getCollective();
-  bool scatters = op.getCollectiveKind() == dl::CollectiveKind::ReduceScatter;
+  dl::CollectiveKind kind = op.getCollectiveKind();
+  bool scatters = kind == dl::CollectiveKind::ReduceScatter;
   Type element = getElementTypeOrSelf(group.getResult(0).getType());
   int64_t bytes = wholeOf(scatters ? ValueRange(group.getResults()) : ValueRange(group.getInputs())).getBytes();
+  if (kind == dl::CollectiveKind::AllToAll)
+    bytes /= dl::MeshOp::find(group).size(op.getAxes());
   ArrayAttr tensors = op.getTensorsAttr();
   dl::ReduceKindAttr reduce;
-  if (std::optional<dl::ReduceKind> kind = op.getReduceKind())
-    reduce = dl::ReduceKindAttr::get(group.getContext(), *kind);
+  if (std::optional<dl::ReduceKind> given = op.getReduceKind())
+    reduce = dl::ReduceKindAttr::get(group.getContext(), *given);
   OpBuilder detached(group.getContext());
-  auto made = rt::CollectiveOp::create(
-      detached, group.getLoc(), builder.getStringAttr("c" + Twine(count++)),
-      dl::CollectiveKindAttr::get(group.getContext(), op.getCollectiveKind()), reduce, op.getAxes(),
-      TypeAttr::get(element), builder.getI64IntegerAttr(bytes / dl::getElementBytes(element)),
-      builder.getI64IntegerAttr(op->hasAttr(bucketAttribute) ? gradientChannel : otherChannel),
-      tensors ? tensors : builder.getArrayAttr({}));
+  auto made =
+      rt::CollectiveOp::create(detached, group.getLoc(), builder.getStringAttr("c" + Twine(count++)),
+                               dl::CollectiveKindAttr::get(group.getContext(), kind), reduce, op.getAxes(),
+                               TypeAttr::get(element), builder.getI64IntegerAttr(bytes / dl::getElementBytes(element)),
+                               builder.getI64IntegerAttr(op->hasAttr(bucketAttribute) ? gradientChannel : otherChannel),
+                               tensors ? tensors : builder.getArrayAttr({}));
   symbols.insert(made, Block::iterator(program));
   return FlatSymbolRefAttr::get(made.getSymNameAttr());
 }

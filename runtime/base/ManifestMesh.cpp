@@ -9,7 +9,7 @@ namespace dlc {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kKindNames = {"all_reduce", "all_gather", "reduce_scatter"};
+constexpr std::array<std::string_view, 4> kKindNames = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all"};
 constexpr std::array<std::string_view, 3> kReduceNames = {"sum", "max", "min"};
 
 // Far above any job; the product of two fits an int64.
@@ -29,7 +29,7 @@ Enum readName(ObjectReader &reader, const char *key, const std::array<std::strin
 CollectiveInfo readCollective(ObjectReader &reader) {
   CollectiveInfo info;
   info.kind = readName<CollectiveKind>(reader, "kind", kKindNames);
-  if (info.kind != CollectiveKind::AllGather)
+  if (reduces(info.kind))
     info.reduce = readName<ReduceKind>(reader, "reduce", kReduceNames);
   info.axes = reader.strings("axes");
   std::string dtype = reader.string("dtype");
@@ -230,7 +230,7 @@ void addMeshJson(const Manifest &manifest, json &root) {
                  {"count", info.count},     {"channel", info.channel}, {"tensors", info.tensors},
                  {"site", info.site},       {"entry", info.entry},     {"start", info.start},
                  {"wait", info.wait}};
-    if (info.kind != CollectiveKind::AllGather)
+    if (reduces(info.kind))
       item["reduce"] = name(info.reduce);
     root["collectives"].push_back(item);
   }

@@ -31,6 +31,8 @@ Sizes sizesOf(const CollectiveInfo &info, int members) {
     return {part, whole};
   case CollectiveKind::ReduceScatter:
     return {whole, part};
+  case CollectiveKind::AllToAll:
+    return {whole, whole};
   }
   return {0, 0};
 }
@@ -153,6 +155,11 @@ StatusOr<WorkPtr> Collectives::submit(Slot &slot, const Op &op, const void *from
   case CollectiveKind::ReduceScatter:
     in.count = whole;
     return slot.communicator->reduceScatter(op, in, out, reduce);
+  case CollectiveKind::AllToAll: {
+    in.count = out.count = whole;
+    std::vector<int64_t> counts(size_t(slot.communicator->size()), info.count);
+    return slot.communicator->allToAll(op, in, out, counts, counts);
+  }
   }
   return Status(StatusCode::Internal, slot.label + " is of no kind");
 }

@@ -38,7 +38,7 @@ std::string entryText(const EntryInfo &entry) {
 
 std::string collectiveText(const Manifest &manifest, const CollectiveInfo &info) {
   std::string text(name(info.kind));
-  if (info.kind != CollectiveKind::AllGather)
+  if (reduces(info.kind))
     text += " " + std::string(name(info.reduce));
   text += " along";
   for (const std::string &axis : info.axes)

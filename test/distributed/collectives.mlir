@@ -41,4 +41,19 @@ module attributes {dl.local} {
     %r = dl.reduce_scatter sum(data) %x dim(1) : tensor<2x4xf64> -> tensor<2x2xf64>
     return %r : tensor<2x2xf64>
   }
+
+  // Member 0 has columns 1 2 3 4 of a row and member 1 has 10 20 30 40: they exchange halves, and along the other dim rows.
+  func.func @halves(
+      %x: tensor<1x4xf64> {dl.global = tensor<2x4xf64>, dl.sharding = #dl.sharding<[data, _]>,
+                           dl.value = dense<[[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]]> : tensor<2x4xf64>},
+      %n: tensor<2xi64> {dl.global = tensor<8xi64>, dl.sharding = #dl.sharding<[data * model]>,
+                         dl.value = dense<[1, 2, 3, 4, 5, 6, 7, 8]> : tensor<8xi64>})
+      -> (tensor<1x4xf64> {dl.global = tensor<2x4xf64>, dl.sharding = #dl.sharding<[data, _]>},
+          tensor<2xi64> {dl.global = tensor<8xi64>, dl.sharding = #dl.sharding<[data * model]>})
+      attributes {dl.expect = [dense<[[1.0, 2.0, 10.0, 20.0], [3.0, 4.0, 30.0, 40.0]]> : tensor<2x4xf64>,
+                               dense<[1, 3, 2, 4, 5, 7, 6, 8]> : tensor<8xi64>]} {
+    %r = dl.all_to_all(data) %x dim(1) : tensor<1x4xf64>
+    %s = dl.all_to_all(model) %n dim(0) : tensor<2xi64>
+    return %r, %s : tensor<1x4xf64>, tensor<2xi64>
+  }
 }

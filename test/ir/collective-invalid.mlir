@@ -108,6 +108,24 @@ func.func @scattered(%x: tensor<4x3xf32>) {
 
 // -----
 
+dl.mesh @mesh ["data" = 2]
+func.func @exchanged(%x: tensor<3x4xf32>) {
+  // expected-error@+1 {{'dl.all_to_all' op expects an extent in dim 0 that 2 members divide, got 'tensor<3x4xf32>'}}
+  %0 = dl.all_to_all(data) %x dim(0) : tensor<3x4xf32>
+  return
+}
+
+// -----
+
+dl.mesh @mesh ["data" = 2]
+func.func @exchanged_dim(%x: tensor<2x4xf32>) {
+  // expected-error@+1 {{'dl.all_to_all' op expects a dim in [0, 2), got 2}}
+  %0 = dl.all_to_all(data) %x dim(2) : tensor<2x4xf32>
+  return
+}
+
+// -----
+
 func.func @collective_group(%x: tensor<4xf32>) {
   // expected-error@+1 {{'dl.group' op expects a body of one collective of its arguments and a dl.yield of its results}}
   %r = dl.group kind(collective) [4] (%a = %x : tensor<4xf32>) -> (tensor<4xf32>) {

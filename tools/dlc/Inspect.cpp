@@ -64,7 +64,7 @@ std::string tensorsText(const std::vector<std::string> &tensors) {
 
 /// "all_reduce sum(data)".
 std::string collectiveText(const CollectiveInfo &info) {
-  std::string reduce = info.kind == CollectiveKind::AllGather ? "" : std::string(name(info.reduce));
+  std::string reduce = reduces(info.kind) ? std::string(name(info.reduce)) : "";
   return fmt::format("{} {}({})", name(info.kind), reduce, fmt::join(info.axes, ", "));
 }
 

@@ -133,5 +133,5 @@ rt.program @unwritten ("x": tensor<4xf32>) -> ("y": tensor<4xf32>) peak(0) {
 
 // -----
 
-// expected-error@+1 {{expects reduce() of every kind but all_gather}}
+// expected-error@+1 {{expects reduce() of an all_reduce and a reduce_scatter alone}}
 rt.collective @c0 kind(all_gather) reduce(sum) axes(["data"]) element(f32) count(16) channel(0) tensors([])

@@ -109,6 +109,18 @@ def Dl_ReduceScatterOp : Dl_CollectiveOp<"reduce_scatter", "Each member's part a
   let assemblyFormat = "$kind `` custom<Axes>($axes) $x `dim` `` `(` $dim `)` attr-dict `:` type($x) `->` type($y)";
 }
 
+def Dl_AllToAllOp : Dl_CollectiveOp<"all_to_all", "Part i along dim of each member's value, on member i",
+    [Collects, SameOperandsAndResultType]> {
+  let description = [{
+    In order of members; all parts have one size.
+    ```mlir
+    %r = dl.all_to_all(data) %a dim(0) : tensor<8x5xf32>
+    ```}];
+  let arguments = (ins Dl_Tensor:$x, StrArrayAttr:$axes, I64Attr:$dim, OptionalAttr<StrArrayAttr>:$tensors);
+  let results = (outs Dl_Tensor:$y);
+  let assemblyFormat = "`` custom<Axes>($axes) $x `dim` `` `(` $dim `)` attr-dict `:` type($y)";
+}
+
 def Dl_WaitOp : Dl_PureOp<"wait", [InferTypeOpAdaptor]> {
   let summary = "The values, where the collective they come from must be done";
   let description = [{

@@ -57,12 +57,12 @@ def Dl_ReduceKind : I32EnumAttr<"ReduceKind", "how the members' parts of a value
 
 def Dl_CollectiveKind : I32EnumAttr<"CollectiveKind", "what members do with each other's values", [
     I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
-    I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">]> {
+    I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">, I32EnumAttrCase<"AllToAll", 3, "all_to_all">]> {
   let cppNamespace = "::dlc::dl";
   let genSpecializedAttr = 0;
 }
 
-def Dl_ReduceKindAttr : EnumAttr<Dl_Dialect, Dl_ReduceKind, "reduce_kind">;
+def Dl_ReduceKindAttr : EnumAttr<Dl_Dialect, Dl_ReduceKind, "reduce_kind"> { let assemblyFormat = "`` $value"; }
 def Dl_CollectiveKindAttr : EnumAttr<Dl_Dialect, Dl_CollectiveKind, "collective_kind"> {
   let assemblyFormat = "`(` $value `)`";
 }

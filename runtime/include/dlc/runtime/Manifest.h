@@ -97,11 +97,15 @@ struct EntryInfo {
   int64_t launches = 0; ///< groups of kernels and copies in its text; 0 where there are no collectives
 };
 
-enum class CollectiveKind : uint8_t { AllReduce, AllGather, ReduceScatter };
+enum class CollectiveKind : uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll };
 enum class ReduceKind : uint8_t { Sum, Max, Min };
 
 /// "all_reduce", as in the manifest.
 std::string_view name(CollectiveKind kind);
+/// Whether it puts values together, as a ReduceKind says.
+constexpr bool reduces(CollectiveKind kind) {
+  return kind == CollectiveKind::AllReduce || kind == CollectiveKind::ReduceScatter;
+}
 /// "sum".
 std::string_view name(ReduceKind kind);
 
@@ -109,10 +113,10 @@ std::string_view name(ReduceKind kind);
 /// same order on each channel.
 struct CollectiveInfo {
   CollectiveKind kind = CollectiveKind::AllReduce;
-  ReduceKind reduce = ReduceKind::Sum; ///< not of an all_gather
+  ReduceKind reduce = ReduceKind::Sum; ///< where reduces(kind)
   std::vector<std::string> axes;
   DType dtype = DType::F32;
-  int64_t count = 0; ///< elements: all of an all_reduce, one member's part of an all_gather and a reduce_scatter
+  int64_t count = 0; ///< elements: all of an all_reduce, one member's part of the others
   int64_t channel = 0;
   std::vector<std::string> tensors; ///< what it carries, for messages
   int64_t site = 0;

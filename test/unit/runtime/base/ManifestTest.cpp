@@ -32,7 +32,9 @@ const char *const kMeshText = R"({"minReader":1,"compiler":"dlc","cpu":"x86-64-v
  "collectives":[{"kind":"all_reduce","reduce":"max","axes":["data"],"dtype":"f32","count":35,"channel":1,
                  "tensors":["w","b"],"site":0,"entry":0,"start":7,"wait":11},
                 {"kind":"all_gather","axes":["data","model"],"dtype":"f64","count":4,"channel":0,"tensors":[],
-                 "site":0,"entry":0,"start":8,"wait":8}],
+                 "site":0,"entry":0,"start":8,"wait":8},
+                {"kind":"all_to_all","axes":["model"],"dtype":"i64","count":5,"channel":1,"tensors":[],
+                 "site":0,"entry":0,"start":9,"wait":9}],
  "fingerprint":{"program":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
                 "sequence":"fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"},
  "sites":[{"op":"dl.add","file":"m.cpp","line":3,"column":1}]})";
@@ -104,6 +106,8 @@ TEST(Manifest, RoundTripsAMesh) {
   EXPECT_EQ(reduce.start, 7);
   EXPECT_EQ(reduce.wait, 11);
   EXPECT_EQ(manifest->collectives[1].kind, CollectiveKind::AllGather);
+  EXPECT_EQ(name(manifest->collectives[2].kind), "all_to_all");
+  EXPECT_FALSE(reduces(manifest->collectives[2].kind));
   EXPECT_EQ(manifest->fingerprint->program.substr(0, 4), "0123");
   auto again = Manifest::parse(manifest->toJson());
   ASSERT_TRUE(again.ok()) << again.status().message();
