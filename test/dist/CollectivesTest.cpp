@@ -77,7 +77,7 @@ TEST(Collectives, ScatterAmongSeveralMembers) {
         EXPECT_EQ(errorOf([&] { scattered(ReduceOp::Avg, i32); }),
                   "reduce_scatter: no average of i32 tensors; convert them first");
         EXPECT_EQ(errorOf([&] { distributed::reduce_scatter({tensor({1, 2}), tensor({1})}); }),
-                  "reduce_scatter: part 1 is tensor<1xf32>, part 0 tensor<2xf32>");
+                  "reduce_scatter: part 1 is f32 [1], part 0 f32 [2]");
       },
       "cpu:2");
 }

@@ -59,7 +59,7 @@ class Failures(LaunchTest):
         code, _, errors = self.run_launcher("-n", 3, "--timeout=20", *LONG, program=training)
         self.assertEqual(code, 128 + signal.SIGKILL)
         for rank in (0, 2):
-            self.assertRegex(errors, rf"(?m)^\[{rank}\] rank 1 \(host .*\) ended without leaving the job: killed by SIGKILL \(signal 9\);")
+            self.assertRegex(errors, rf"(?m)^\[{rank}\] rank 1 \(host .*\) ended without leaving the job: killed by SIGKILL \(signal 9\)$")
 
     def test_who_ignores_sigterm_is_killed(self):
         code, line, _ = self.failure("*:ignore=15 *:meet=ignored 0:exit=5 *:hang", *KILL, ranks=2)
