@@ -48,8 +48,8 @@ struct RowRange {
   int64_t size() const { return end - begin; }
 };
 
-/// The rows that a member has of `rows`: blocks of ceil(rows / members), with leaves, which the members divide, of whole
-/// leaves of ceil(rows / leaves). The last ones are short or empty.
+/// The rows that a member has of `rows`: blocks of ceil(rows / members), with leaves, which the members divide, of
+/// whole leaves of ceil(rows / leaves). The last ones are short or empty.
 RowRange memberRows(int64_t rows, int64_t member, int64_t members, int64_t leaves = 0);
 
 /// Cuts each epoch's order into batches; the last one is short unless dropped.
