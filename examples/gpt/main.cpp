@@ -16,6 +16,7 @@ struct Options {
   std::string text = "/usr/share/common-licenses", output;
   int64_t steps = 1000, batch = 16, characters = 300;
   uint64_t seed = 0;
+  std::string amp = "off";
   double rate = 1e-3;
 };
 
@@ -58,11 +59,18 @@ void run(const Options &options) {
   manual_seed(options.seed);
   Gpt model({.vocabulary = text.vocabulary()});
   optim::AdamW optimizer(model.parameters(), {.lr = options.rate});
+  DType dtype = options.amp == "fp16" ? f16 : bf16;
+  GradScaler scaler({.enabled = options.amp == "fp16"}); // bf16 has the range of f32
   auto step = jit([&](Tensor x, Tensor y) {
     optimizer.zero_grad();
-    Tensor loss = lossOf(model(x), y);
-    loss.backward();
-    optimizer.step();
+    Tensor loss;
+    {
+      Autocast scope(dtype, options.amp != "off");
+      loss = lossOf(model(x), y);
+    }
+    scaler.scale(loss).backward();
+    scaler.step(optimizer);
+    scaler.update();
     return loss;
   });
   std::printf("GPT of %lld layers, %lld wide, on %s: %lld characters known\n", (long long)model.sizes.layers,
@@ -90,6 +98,9 @@ int main(int argc, char **argv) {
   app.add_option("--steps", options.steps)->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--batch", options.batch, "pieces of text a step")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--lr", options.rate, "learning rate of AdamW")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--amp", options.amp, "16-bit type of products: bf16, fp16 or off")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"bf16", "fp16", "off"}));
   app.add_option("--seed", options.seed, "of weights, batches and what is written")->capture_default_str();
   app.add_option("--characters", options.characters, "to write in the end")
       ->capture_default_str()

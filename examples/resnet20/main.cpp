@@ -15,6 +15,7 @@ struct Options {
   std::string data = DIGITS_DATA, output;
   int64_t epochs = 10, batch = 32;
   uint64_t seed = 0;
+  std::string amp = "off";
   double rate = 0.05;
 };
 
@@ -31,11 +32,18 @@ void run(const Options &options) {
   manual_seed(options.seed);
   ResNet20 model(1);
   optim::SGD optimizer(model.parameters(), {.lr = options.rate, .momentum = 0.9, .weight_decay = 1e-4});
+  DType dtype = options.amp == "fp16" ? f16 : bf16;
+  GradScaler scaler({.enabled = options.amp == "fp16"}); // bf16 has the range of f32
   auto step = jit([&](Tensor x, Tensor y) {
     optimizer.zero_grad();
-    Tensor loss = nn::cross_entropy(model(x), y);
-    loss.backward();
-    optimizer.step();
+    Tensor loss;
+    {
+      Autocast scope(dtype, options.amp != "off");
+      loss = nn::cross_entropy(model(x), y);
+    }
+    scaler.scale(loss).backward();
+    scaler.step(optimizer);
+    scaler.update();
     return loss;
   });
   auto count = jit([&](Tensor x, Tensor y) {
@@ -81,6 +89,9 @@ int main(int argc, char **argv) {
   app.add_option("--lr", options.rate, "learning rate of SGD, falling along half a cosine")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  app.add_option("--amp", options.amp, "16-bit type of products: bf16, fp16 or off")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"bf16", "fp16", "off"}));
   app.add_option("--seed", options.seed, "of weights and order")->capture_default_str();
   app.add_option("--output", options.output, "file for the trained weights (.safetensors)");
   CLI11_PARSE(app, argc, argv);
