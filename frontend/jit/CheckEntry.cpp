@@ -29,6 +29,8 @@ bool readsTheSame(const Entry &a, const Entry &b) {
       return false;
   for (size_t i = 0; i < a.constants.size(); ++i) {
     const record::Value &x = *a.constants[i], &y = *b.constants[i];
+    if (a.random.owns(x) && b.random.owns(y)) // other numbers in each call
+      continue;
     if (x.buffer != y.buffer && !sameBytes(a.constants[i], b.constants[i]))
       return false;
   }

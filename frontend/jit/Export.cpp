@@ -86,6 +86,32 @@ private:
     use.arena.clear(); // the artifact has a layout of its own
   }
 
+  /// The generator, as it is now.
+  static trace::VariableUse randomVariable(bool isOffset, trace::TypeRef type) {
+    auto [seed, next] = record::randomState();
+    return {
+        isOffset ? "rng.offset" : "rng.seed", type, "counter", denseText(type, isOffset ? &next : &seed), "", 0, {}};
+  }
+
+  /// Each call of the entry moves the generator on.
+  static void countDraws(trace::Program &program, const Entry::Random &random) {
+    size_t values = program.inputs.size() + program.variables.size();
+    for (const trace::ProgramStep &step : program.steps)
+      values += step.results.size();
+    for (size_t i = 0; i < program.variables.size(); ++i) {
+      if (!random.base || program.variables[i].name != "rng.offset")
+        continue;
+      trace::TypeRef type = program.variables[i].type;
+      auto read = static_cast<uint32_t>(program.inputs.size() + i), draws = static_cast<uint32_t>(values);
+      std::string number = "dense<" + std::to_string(random.draws) + "> : tensor<i64>";
+      trace::Site site = program.steps.back().site;
+      program.steps.push_back(
+          {trace::internOp("dl.constant"), trace::Attributes().raw("value", number).intern(), {}, {type}, site});
+      program.steps.push_back({trace::internOp("dl.add"), trace::Attributes().intern(), {read, draws}, {type}, site});
+      program.variables[i].written = draws + 1;
+    }
+  }
+
   /// What stands for an input that is no argument, with the value of now.
   trace::VariableUse variableOf(trace::TypeRef type, size_t input, const Entry &entry, size_t &constant) {
     for (const Entry::HostNumberRead &read : entry.hostReads)
@@ -100,6 +126,8 @@ private:
         data = hostData(capture.storage->value()->at(), record::demand(*capture.storage, where), type->bytes);
     if (!data) {
       const record::Value &value = *entry.constants[constant++];
+      if (entry.random.owns(value))
+        return randomVariable(value.buffer == entry.random.base, type);
       data = hostData(value.at(), value.buffer->data, value.type->bytes);
     }
     return {"captured." + std::to_string(ordinal++), type, "buffer", denseText(type, data), "", 0, {}};
@@ -120,6 +148,7 @@ private:
     // Values are numbered inputs first, then variables: captured ones keep their numbers.
     program.inputs.resize(arguments);
     program.variables.insert(program.variables.begin(), captured.begin(), captured.end());
+    countDraws(program, entry.random);
   }
 
   /// The bytes in host memory, valid until the next call.

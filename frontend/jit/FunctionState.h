@@ -79,6 +79,14 @@ struct Entry {
   std::vector<record::ValueRef> constants;
   std::vector<std::array<char, 8>> numbers;
 
+  /// Memory of the generator's seed and next ordinal, which each call fills, and how far it moves on; null: it stays.
+  struct Random {
+    std::shared_ptr<record::Buffer> seed, base;
+    uint64_t draws = 0;
+    bool owns(const record::Value &value) const { return base && (value.buffer == base || value.buffer == seed); }
+  };
+  Random random;
+
   /// Calls so far, the recorded one included.
   uint64_t calls = 1;
   /// Numbers of the program text as they were recorded, in the order of the graph.

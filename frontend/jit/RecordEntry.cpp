@@ -235,6 +235,8 @@ bool extractEntry(const FunctionState &function, Entry &entry, Recording &record
   for (const record::Node *number : entry.graph.numbers)
     entry.hostNumbers.push_back({*number->number, number->site});
   bindInputs(entry, recording);
+  if (const auto &random = recording.random)
+    entry.random = {random->seed->buffer, random->base->buffer, record::randomState().second - random->start};
   return true;
 }
 
@@ -287,6 +289,8 @@ std::unique_ptr<Entry> recordEntry(FunctionState &function, const Flat &argument
   }
   rollBack(recording);
   expire(recording);
+  if (recording.random) // each call, the first too, moves the generator on
+    record::setRandomState({record::randomState().first, recording.random->start});
   entry->signature = std::move(signature);
   entry->guards = std::move(recording.guards);
   for (const auto &[owner, facts] : recording.facts) {

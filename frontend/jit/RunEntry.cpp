@@ -2,6 +2,8 @@
 #include "ops/Primitive.h"
 #include "record/Variable.h"
 
+#include <cstring>
+
 namespace dlc::detail {
 
 using record::Value;
@@ -131,6 +133,15 @@ void leaveGradients(Entry &entry, std::span<const std::shared_ptr<record::Buffer
     record::noteStructureChange();
 }
 
+void giveRandom(const Entry::Random &random) {
+  if (!random.base)
+    return;
+  auto [seed, next] = record::randomState();
+  std::memcpy(random.seed->data, &seed, sizeof seed);
+  std::memcpy(random.base->data, &next, sizeof next);
+  record::setRandomState({seed, next + random.draws});
+}
+
 } // namespace
 
 void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::source_location &where) {
@@ -167,6 +178,7 @@ void runEntry(Entry &entry, const Flat &arguments, Flat &results, const std::sou
   }
   results.statics = entry.outputStatics;
   saveHeldState(entry);
+  giveRandom(entry.random);
   std::span<const DlcBuffer> inputs = entry.inputs;
   if (entry.fromHost)
     inputs = entry.fromHost->give(inputs, where);

@@ -75,6 +75,11 @@ Tensor ReLU::forward(Tensor x) { return relu(x); }
 Tensor Tanh::forward(Tensor x) { return dlc::tanh(x); }
 Tensor Sigmoid::forward(Tensor x) { return sigmoid(x); }
 Tensor GELU::forward(Tensor x) { return gelu(x, approximate); }
+Dropout::Dropout(double p, Where where) : p(p) {
+  if (!(p >= 0 && p <= 1))
+    record::fail(ErrorKind::Value, "Dropout: expected p in [0, 1], got " + std::to_string(p), where);
+}
+Tensor Dropout::forward(Tensor x) { return dropout(x, p, is_training()); }
 Tensor Softmax::forward(Tensor x) { return softmax(x, dim); }
 Tensor LogSoftmax::forward(Tensor x) { return log_softmax(x, dim); }
 Tensor Flatten::forward(Tensor x) { return x.flatten(first, last); }

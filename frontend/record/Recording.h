@@ -75,6 +75,12 @@ struct Recording {
     ValueRef value;
   };
   std::vector<Captured> captured;
+  /// Set when the body draws random numbers: the generator's next ordinal then, and seed and ordinal as inputs.
+  struct Random {
+    uint64_t start;
+    ValueRef seed, base;
+  };
+  std::optional<Random> random;
   /// A value was demanded: the recording became an ordinary trace.
   bool retraced = false;
   Site demanded;

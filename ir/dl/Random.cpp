@@ -1,6 +1,9 @@
 #include "dlc/ir/Random.h"
 
+#include "dlc/ir/Elementwise.h"
 #include "dlc/ir/Shape.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace dlc::dl;
@@ -73,4 +76,35 @@ SmallVector<Value> RandomBitsOp::decompose(OpBuilder &builder) {
   Value seed = BroadcastOp::create(builder, getLoc(), type, getSeed(), ArrayRef<int64_t>{});
   Value offset = BroadcastOp::create(builder, getLoc(), type, getOffset(), ArrayRef<int64_t>{});
   return {PhiloxOp::create(builder, getLoc(), getType(), seed, offset, index)};
+}
+
+LogicalResult DropoutOp::verify() {
+  double p = getP().convertToDouble();
+  if (!(p >= 0 && p <= 1))
+    return emitOpError("expects p in [0, 1], got ") << p;
+  if (!getType().hasStaticShape())
+    return emitOpError("expects a static shape, got ") << getType();
+  return success();
+}
+
+SmallVector<Value> DropoutOp::decompose(OpBuilder &builder) {
+  TensorBuilder t(builder, getLoc());
+  double p = getP().convertToDouble();
+  Value zero = t.splat(0.0, getType());
+  if (p == 1)
+    return {zero};
+  // Words ordered as unsigned numbers: with the upper bit flipped, as signed ones.
+  RankedTensorType words = getType().clone(builder.getI32Type());
+  Value drawn = RandomBitsOp::create(builder, getLoc(), words, getSeed(), getOffset());
+  Value order = XorOp::create(builder, getLoc(), drawn, t.splat(-0x1p31, words));
+  double bound = std::min(std::round(p * 0x1p32), 0x1p32 - 1) - 0x1p31;
+  return {t.select(t.ge(order, t.splat(bound, words)), t.mul(getX(), 1 / (1 - p)), zero)};
+}
+
+LogicalResult DropoutOp::buildAdjoint(AdjointBuilder &b) { // dy through the same mask, drawn again
+  Cotangent g = b.cotangent();
+  Value offset = getOffset();
+  g.value = DropoutOp::create(b.getBuilder(), getLoc(), g.value, getSeed(), offset, getPAttr());
+  b.addTo(0, g);
+  return success();
 }

@@ -3,6 +3,7 @@
 #include "reference/Registry.h"
 
 #include <array>
+#include <cmath>
 
 using namespace mlir;
 using namespace dlc::dl;
@@ -33,5 +34,12 @@ void dlc::dl::registerReferenceRandom(ReferenceRegistry &registry) {
   registry.add<RandomBitsOp>([](RandomBitsOp op, ReferenceOperands x, ReferenceResults y) {
     for (int64_t i = 0; i < y[0].size(); ++i)
       y[0].integers[i] = draw(op.getType().getElementType(), x[0].integers[0], x[1].integers[0], i);
+  });
+  registry.add<DropoutOp>([](DropoutOp op, ReferenceOperands x, ReferenceResults y) {
+    double p = op.getP().convertToDouble(), bound = std::round(p * 0x1p32);
+    auto word = IntegerType::get(op.getContext(), 32);
+    for (int64_t i = 0; i < y[0].size(); ++i)
+      if (p < 1 && uint32_t(draw(word, x[1].integers[0], x[2].integers[0], i)) >= bound)
+        y[0].floats[i] = x[0].floats[i] / (1 - p);
   });
 }

@@ -222,6 +222,15 @@ public:
 private:
   bool approximate;
 };
+/// dropout() in training mode.
+class Dropout : public Module {
+public:
+  explicit Dropout(double p = 0.5, Where where = Where::current());
+  Tensor forward(Tensor x) override;
+
+private:
+  double p;
+};
 class Softmax : public Module {
 public:
   explicit Softmax(int64_t dim) : dim(dim) {}

@@ -70,6 +70,11 @@ struct BatchNormOptions {
 Tensor batch_norm(Arg x, const std::optional<Tensor> &running_mean, const std::optional<Tensor> &running_var,
                   const BatchNormOptions &options = {});
 
+/// In training, each element with probability p 0, else x / (1 - p), as torch's dropout; another choice at each run,
+/// inside jit too, by the generator of manual_seed. Under DataParallel by the position in the whole batch. In
+/// evaluation x itself.
+Tensor dropout(Arg x, double p = 0.5, bool training = true);
+
 // Products.
 /// As torch.matmul: vectors, matrices, and batches that broadcast.
 Tensor matmul(Arg a, Arg b);

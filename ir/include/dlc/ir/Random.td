@@ -19,7 +19,7 @@ def Dl_PhiloxOp : Dl_PureOp<"philox", [CostlyBody, NonDifferentiable, AllTypesMa
   let hasVerifier = 1;
 }
 
-class Dl_I64Scalar<string operand> : TypesMatchWith<operand # " is tensor<i64>", "y", operand,
+class Dl_I64Scalar<string operand, string shaped = "y"> : TypesMatchWith<operand # " is tensor<i64>", shaped, operand,
     "::mlir::RankedTensorType::get({}, ::mlir::IntegerType::get($_self.getContext(), 64))">;
 
 def Dl_RandomBitsOp : Dl_PureOp<"random_bits",
@@ -33,6 +33,21 @@ def Dl_RandomBitsOp : Dl_PureOp<"random_bits",
   let arguments = (ins RankedTensorOf<[I64]>:$seed, RankedTensorOf<[I64]>:$offset);
   let results = (outs RankedTensorOf<[I64, I32]>:$y);
   let assemblyFormat = "$seed `,` $offset attr-dict `:` type($y)";
+  let hasVerifier = 1;
+}
+
+def Dl_DropoutOp : Dl_PureOp<"dropout", [Decomposes, Diff, AllTypesMatch<["x", "y"]>, Dl_I64Scalar<"seed", "x">,
+    Dl_I64Scalar<"offset", "x">]> {
+  let summary = "x / (1 - p), or 0 for elements drawn with probability `p`";
+  let description = [{
+    An element is 0 where its word of dl.random_bits, unsigned, is below p 2^32. So the mask is a function of (seed, offset, index),
+    and the adjoint draws it again instead of keeping it. N. Srivastava et al., "Dropout", JMLR 2014.
+    ```mlir
+    %y = dl.dropout %x seed %seed offset %offset p 0.1 : tensor<4x8xf32>
+    ```}];
+  let arguments = (ins Dl_FloatTensor:$x, RankedTensorOf<[I64]>:$seed, RankedTensorOf<[I64]>:$offset, F64Attr:$p);
+  let results = (outs Dl_FloatTensor:$y);
+  let assemblyFormat = "$x `seed` $seed `offset` $offset `p` $p attr-dict `:` type($x)";
   let hasVerifier = 1;
 }
 
