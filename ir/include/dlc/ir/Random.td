@@ -49,6 +49,7 @@ def Dl_DropoutOp : Dl_PureOp<"dropout", [Decomposes, Diff, AllTypesMatch<["x", "
   let results = (outs Dl_FloatTensor:$y);
   let assemblyFormat = "$x `seed` $seed `offset` $offset `p` $p attr-dict `:` type($x)";
   let hasVerifier = 1;
+  let precision = "follow";
 }
 
 #endif
