@@ -25,6 +25,17 @@ void expectNear(const Row &found, const Row &expected, const std::string &what) 
     EXPECT_NEAR(found[i], expected[i], 1e-5 * std::abs(expected[i]) + 1e-6) << what << ", element " << i;
 }
 
+/// The mean loss by micro-batches, and the gradients of all parameters, which are dropped.
+std::vector<Tensor> lossAndGradients(nn::Module &model, int64_t n, const Tensor &x, const Tensor &y) {
+  std::vector<Tensor> all{
+      accumulate(n, [&](const Tensor &a, const Tensor &b) { return nn::mse_loss(model(a), b); }, x, y)};
+  for (auto &parameter : model.parameters()) {
+    all.push_back(parameter.grad());
+    parameter.zero_grad();
+  }
+  return all;
+}
+
 /// One step of so many micro-batches on all ranks against the whole batch on one.
 void expectTheWholeBatch(int64_t rows, int64_t n, bool jitted, const Device &device = {}) {
   Net alone, model;
@@ -33,15 +44,7 @@ void expectTheWholeBatch(int64_t rows, int64_t n, bool jitted, const Device &dev
   expected.backward();
   model.to(device);
   distributed::DataParallel(model);
-  auto body = [&](Tensor x, Tensor y) {
-    Tensor loss = accumulate(n, [&](const Tensor &a, const Tensor &b) { return nn::mse_loss(model(a), b); }, x, y);
-    std::vector<Tensor> all{loss};
-    for (auto &parameter : model.parameters()) {
-      all.push_back(parameter.grad());
-      parameter.zero_grad();
-    }
-    return all;
-  };
+  auto body = [&](Tensor x, Tensor y) { return lossAndGradients(model, n, x, y); };
   auto step = jit(body);
   Tensor x = rowsOf(rows, 3).to(device), y = rowsOf(rows, 2).to(device);
   std::vector<Tensor> found = jitted ? step(x, y) : body(x, y);
@@ -194,15 +197,7 @@ TEST(Accumulate, NeedsTheMemoryOfAMicroBatch) {
     Wide model;
     distributed::DataParallel(model);
     auto peakOf = [&](int64_t n) {
-      auto step = jit([&](Tensor x, Tensor y) {
-        Tensor loss = accumulate(n, [&](const Tensor &a, const Tensor &b) { return nn::mse_loss(model(a), b); }, x, y);
-        std::vector<Tensor> all{loss};
-        for (auto &parameter : model.parameters()) {
-          all.push_back(parameter.grad());
-          parameter.zero_grad();
-        }
-        return all;
-      });
+      auto step = jit([&](Tensor x, Tensor y) { return lossAndGradients(model, n, x, y); });
       step(rowsOf(1024, 3), rowsOf(1024, 2));
       return step.report().peak_bytes;
     };
