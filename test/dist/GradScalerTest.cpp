@@ -57,9 +57,11 @@ struct Net : nn::Module {
 
 Tensor values(Shape shape) { return sin(arange(double(shape.numel())).to(f32)).reshape(shape); }
 
-/// Bits of norms, scales and the state after steps, of which the third overflows in one row.
-std::string bytesOf(int64_t ranks) {
+/// Bits of norms, scales and all state after steps, of which the third overflows on the last of two ranks: by its
+/// inputs, or where `half`, by a scaled gradient that f32 would hold.
+std::string bytesOf(int64_t ranks, bool half) {
   TemporaryFolder folder;
+  auto fileOf = [&](int64_t rank) { return folder.file("bytes" + std::to_string(rank)); };
   auto train = [&] {
     Net model;
     distributed::DataParallel(model);
@@ -70,9 +72,15 @@ std::string bytesOf(int64_t ranks) {
       for (double value : tensor.to_vector<double>())
         bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
     };
+    auto lossOf = [&](const Tensor &x, const Tensor &y) {
+      if (!half)
+        return nn::mse_loss(model(x), y);
+      Autocast scope(f16);
+      return nn::mse_loss(model(x), y);
+    };
     auto step = jit([&](Tensor x, Tensor y) {
       optimizer.zero_grad();
-      scaler.scale(nn::mse_loss(model(x), y)).backward();
+      scaler.scale(lossOf(x, y)).backward();
       scaler.unscale_(optimizer);
       nn::utils::centralize_grad_(model.parameters());
       Tensor norm = nn::utils::clip_grad_norm_(model.parameters(), 0.5);
@@ -84,25 +92,69 @@ std::string bytesOf(int64_t ranks) {
     for (int i = 0; i < 6; ++i) {
       Tensor x = values({13, 3}) * (1.0 + i), y = values({13, 2});
       if (i == 2)
-        x[7] = tensor({1e30, 1, 1});
-      append(step(distributed::shard(x.clone()), distributed::shard(y)));
+        (half ? y : x)[11] = half ? tensor({1000, 1}) : tensor({1e30, 1, 1});
+      append(step(distributed::shard(x.clone()), distributed::shard(y.clone())));
       append(tensor(scaler.get_scale(), f64));
     }
-    for (const auto &[name, tensor] : model.state_dict())
-      append(tensor);
-    append(optimizer.state_dict().at("opt.step"));
+    for (const StateDict &state : {model.state_dict(), optimizer.state_dict(), scaler.state_dict()})
+      for (const auto &[name, tensor] : state)
+        append(tensor);
     EXPECT_EQ(optimizer.state_dict().at("opt.step").item(), 5);
-    if (distributed::rank() == 0)
-      writeFile(folder.file("bytes"), bytes);
+    writeFile(fileOf(distributed::rank()), bytes);
   };
   asRanks(ranks, train, "cpu", "data:8");
-  return readFile(folder.file("bytes"));
+  for (int64_t rank = 1; rank < ranks; ++rank)
+    EXPECT_TRUE(readFile(fileOf(rank)) == readFile(fileOf(0))) << rank;
+  return readFile(fileOf(0));
+}
+
+void expectBitsOfOneRank(bool half) {
+  std::string one = bytesOf(1, half);
+  ASSERT_FALSE(one.empty());
+  EXPECT_TRUE(bytesOf(2, half) == one);
 }
 
 } // namespace
 
 TEST(DistGradScaler, OneRankOverflowsAndBothSkip) {
   asRanks(2, [] { expectBothSkip(true); });
+}
+// The gradient 3 * 32768 of rank 1's row is beyond f16's range; 1 * 32768 of rank 0's is not.
+TEST(DistGradScaler, OneRankOverflowsInHalfAndBothSkip) {
+  asRanks(2, [] {
+    struct One : nn::Module {
+      Parameter w = parameter("w", {1, 1}, init::zeros());
+    } model;
+    distributed::DataParallel(model);
+    optim::Adam optimizer(model.parameters(), {.lr = 0.1});
+    GradScaler scaler({.init_scale = 32768});
+    auto step = jit(
+        [&](Tensor x, Tensor slopes) {
+          optimizer.zero_grad();
+          Tensor y;
+          {
+            Autocast scope(f16);
+            y = matmul(x, model.w);
+          }
+          scaler.scale((y * slopes).mean()).backward();
+          scaler.unscale_(optimizer);
+          Tensor norm = nn::utils::clip_grad_norm_(model.parameters(), 1);
+          scaler.step(optimizer);
+          scaler.update();
+          return norm;
+        },
+        {.fullgraph = true});
+    auto run = [&] { return step(distributed::shard(ones({2, 1})), distributed::shard(tensor({{2}, {6}}))).item(); };
+    EXPECT_FALSE(std::isfinite(run()));
+    EXPECT_EQ(model.w.item(), 0);
+    EXPECT_EQ(scaler.get_scale(), 16384);
+    EXPECT_EQ(optimizer.state_dict().at("opt.step").item(), 0);
+    EXPECT_EQ(optimizer.state_dict().at("opt.exp_avg.w").item(), 0);
+    EXPECT_EQ(run(), 4);
+    EXPECT_NEAR(model.w.item(), -0.1, 1e-6);
+    EXPECT_EQ(optimizer.state_dict().at("opt.step").item(), 1);
+    EXPECT_NEAR(optimizer.state_dict().at("opt.exp_avg.w").item(), 0.1, 1e-6);
+  });
 }
 TEST(DistGradScaler, OneRankOverflowsAndBothSkipWithoutJit) {
   asRanks(2, [] { expectBothSkip(false); });
@@ -135,8 +187,5 @@ TEST(DistGradScaler, DIST_07_UX_07_TheNormIsThatOfTheReducedGradients) {
   });
 }
 
-TEST(DistGradScaler, InvariantHasTheBitsOfOneRank) {
-  std::string one = bytesOf(1);
-  ASSERT_FALSE(one.empty());
-  EXPECT_TRUE(bytesOf(2) == one);
-}
+TEST(DistGradScaler, InvariantHasTheBitsOfOneRank) { expectBitsOfOneRank(false); }
+TEST(DistGradScaler, InvariantHasTheBitsOfOneRankInHalf) { expectBitsOfOneRank(true); }

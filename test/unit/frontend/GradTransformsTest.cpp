@@ -125,7 +125,7 @@ struct Reached : nn::Module {
 };
 } // namespace
 
-// With decay 0.1 and lr 0.1, w = 1 that nothing reaches any more.
+// OPT-09: with decay 0.1 and lr 0.1, w = 1 that nothing reaches any more.
 TEST(GradTransforms, OPT_09_ZerosDecay) {
   for (auto [none, expected] : {std::pair(true, 1.0f), {false, 0.99f}})
     for (bool jitted : {false, true}) {
@@ -142,7 +142,7 @@ TEST(GradTransforms, OPT_09_ZerosDecay) {
     }
 }
 
-// Momentum 0.9 with buffer 1 and gradient zero: 1 - 0.1 * 0.9.
+// OPT-09: momentum 0.9 with buffer 1 and gradient zero: 1 - 0.1 * 0.9.
 TEST(GradTransforms, OPT_09_ZerosKeepMomentumGoing) {
   for (auto [none, expected] : {std::pair(true, 1.0f), {false, 0.91f}}) {
     Reached model;

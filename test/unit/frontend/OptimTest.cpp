@@ -36,6 +36,7 @@ TEST(Optim, SgdNesterovAndDecay) {
   EXPECT_FLOAT_EQ(model.w.item<float>(), float(1 - 0.1 * (1.5 + 0.9 * 1.5)));
 }
 
+// OPT-01
 TEST(Optim, OPT_01_ResumeKeepsMomentsAndCount) {
   One model;
   optim::Adam optimizer(model.parameters(), {.lr = 0.1});
@@ -51,6 +52,7 @@ TEST(Optim, OPT_01_ResumeKeepsMomentsAndCount) {
   EXPECT_NEAR(again.w.item(), 0.8, 1e-6);
 }
 
+// OPT-03
 TEST(Optim, OPT_03_ThreeSteps) {
   One model;
   optim::Adam optimizer(model.parameters(), {.lr = 0.1});
@@ -83,6 +85,15 @@ TEST(Optim, RMSpropFollowsPyTorch) {
               {0.6666666722, 0.2452941642, -0.1899657752});
 }
 
+// OPT-07: eps outside of the root; inside, the step would be 0.995.
+TEST(Optim, OPT_07_EpsIsOutsideOfTheRoot) {
+  One model;
+  optim::RMSprop optimizer(model.parameters(), {.lr = 1, .alpha = 0.99, .eps = 0.01});
+  sloped(model, 0.1).backward();
+  optimizer.step();
+  EXPECT_NEAR(model.w.item(), 1 - 5, 2e-6);
+}
+
 TEST(Optim, RMSpropState) {
   One model;
   optim::RMSprop optimizer(model.parameters(), {.momentum = 0.9, .centered = true});
@@ -97,6 +108,7 @@ TEST(Optim, RMSpropState) {
   EXPECT_THROW(optimizer.add_param_group({}, {.centered = true}), Error);
 }
 
+// OPT-05
 TEST(Optim, OPT_05_DecayOfAdamAndAdamW) {
   One a, b;
   optim::Adam adam(a.parameters(), {.lr = 0.1, .weight_decay = 0.1});
@@ -110,6 +122,7 @@ TEST(Optim, OPT_05_DecayOfAdamAndAdamW) {
   EXPECT_THROW(optim::Adam(a.parameters(), {.weight_decay = -0.1}), Error);
 }
 
+// OPT-09
 TEST(Optim, OPT_09_NoGradientIsNotAZeroGradient) {
   One model;
   optim::SGD optimizer(model.parameters(), {.lr = 0.1, .weight_decay = 0.1});
