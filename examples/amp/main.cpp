@@ -1,12 +1,20 @@
 // PyTorch's usual loop for automatic mixed precision, with SimpleCNN on the handwritten digits.
 #include "SimpleCNN.h"
 
+#include <CLI/CLI.hpp>
+
+#include <cmath>
 #include <cstdio>
-#include <string>
 
 using namespace dlc;
 
 namespace {
+
+struct Options {
+  std::string amp = "fp16";
+  int64_t epochs = 20;
+  uint64_t seed = 0;
+};
 
 double accuracy(SimpleCNN &model, const TensorDataset &data) {
   NoGrad off;
@@ -16,18 +24,20 @@ double accuracy(SimpleCNN &model, const TensorDataset &data) {
   return right / double(data.size());
 }
 
-void train(DType dtype, bool mixed, int64_t epochs) {
+void run(const Options &options) {
   DigitsData digits = load_digits(DIGITS_DATA);
-  DataLoader loader(digits.train, {.batch_size = 64, .shuffle = true});
+  DataLoader loader(digits.train, {.batch_size = 64, .shuffle = true, .seed = options.seed});
+  manual_seed(options.seed);
   SimpleCNN model;
-  optim::SGD optimizer(model.parameters(), {.lr = 0.05, .momentum = 0.9});
-  GradScaler scaler({.enabled = mixed && dtype == f16}); // bf16 has the range of f32
+  optim::SGD optimizer(model.parameters(), {.momentum = 0.9});
+  DType dtype = options.amp == "fp16" ? f16 : bf16;
+  GradScaler scaler({.enabled = options.amp == "fp16"}); // bf16 has the range of f32
 
   auto step = jit([&](Tensor x, Tensor y) {
     optimizer.zero_grad();
     Tensor loss;
     {
-      Autocast scope(dtype, mixed);
+      Autocast scope(dtype, options.amp != "off");
       loss = nn::cross_entropy(model(x), y);
     }
     scaler.scale(loss).backward();
@@ -38,7 +48,9 @@ void train(DType dtype, bool mixed, int64_t epochs) {
     return loss;
   });
 
-  for (int64_t epoch = 1; epoch <= epochs; ++epoch) {
+  for (int64_t epoch = 1; epoch <= options.epochs; ++epoch) {
+    // Half a cosine from the full rate down to 0.
+    optimizer.set_lr(0.05 * 0.5 * (1 + std::cos(M_PI * double(epoch - 1) / double(options.epochs))));
     double sum = 0;
     for (auto [x, y] : loader)
       sum += step(x, y).item() * double(x.size(0));
@@ -50,14 +62,16 @@ void train(DType dtype, bool mixed, int64_t epochs) {
 } // namespace
 
 int main(int argc, char **argv) {
-  std::string kind = argc > 1 ? argv[1] : "fp16";
-  int64_t epochs = argc > 2 ? std::strtoll(argv[2], nullptr, 10) : 5;
-  if (argc > 3 || epochs < 1 || (kind != "fp16" && kind != "bf16" && kind != "f32")) {
-    std::fprintf(stderr, "usage: amp [fp16|bf16|f32 [EPOCHS]]\n");
-    return 2;
-  }
+  Options options;
+  CLI::App app("Trains a small convolutional net on handwritten digits in mixed precision.");
+  app.add_option("--amp", options.amp, "16-bit type of products: bf16, fp16 or off")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"bf16", "fp16", "off"}));
+  app.add_option("--epochs", options.epochs)->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--seed", options.seed, "of weights and order")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
   try {
-    train(kind == "bf16" ? bf16 : f16, kind != "f32", epochs);
+    run(options);
     return 0;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "%s\n", error.what());

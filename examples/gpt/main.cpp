@@ -81,7 +81,7 @@ void run(const Options &options) {
     progress.update(step(x, y).item(), options.batch);
   }
   progress.clear();
-  std::printf("%lld steps in %.1f s; validation loss %.4f nats a character\n", (long long)options.steps,
+  std::printf("%lld steps in %.1f s; validation loss %.5f nats a character\n", (long long)options.steps,
               progress.seconds(), validate(model, text, options.batch));
   if (!options.output.empty())
     save(model.state_dict(), options.output);

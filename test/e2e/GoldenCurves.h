@@ -65,44 +65,79 @@ inline void expectGolden(const std::vector<double> &losses, const StateDict &fil
   }
 }
 
-/// The same for the forward part in bf16: within max(1e-5 relative, 4 g) of PyTorch's autocast, g the largest
-/// difference so far between that and PyTorch's f32.
-inline void expectGoldenMixed(const std::vector<double> &losses, const std::string &name) {
-  std::vector<double> single = golden(name).at("loss_f32").to_vector<double>(),
-                      mixed = golden("autocast").at(name).to_vector<double>();
-  ASSERT_EQ(losses.size(), mixed.size());
-  double spread = 0, largest = 0;
+/// What a run showed of each step: the loss before its update, and the scale of losses after it.
+struct Curve {
+  std::vector<double> losses, scales;
+  bool operator==(const Curve &) const = default;
+};
+
+/// Beside a run with its forward part in bf16 or f16: losses within max(1e-5 relative, 4 g) of PyTorch's `mixed`, g the
+/// largest difference so far between that and PyTorch's f32; not finite where that is not. `losses` are those of the
+/// first steps.
+inline void expectLosses(const std::vector<double> &losses, const std::vector<double> &mixed,
+                         const std::vector<double> &single) {
+  ASSERT_GT(losses.size(), 0u);
+  ASSERT_LE(losses.size(), mixed.size());
+  ASSERT_EQ(mixed.size(), single.size());
+  double spread = 0, largest = 0, fromSingle = 0;
   for (size_t i = 0; i < losses.size(); ++i) {
+    if (!std::isfinite(mixed[i])) {
+      EXPECT_FALSE(std::isfinite(losses[i])) << "step " << i;
+      continue;
+    }
     spread = std::max(spread, std::abs(mixed[i] - single[i]));
     largest = std::max(largest, std::abs(losses[i] - mixed[i]));
+    fromSingle = std::max(fromSingle, std::abs(losses[i] - single[i]));
     EXPECT_NEAR(losses[i], mixed[i], std::max(1e-5 * std::abs(mixed[i]), 4 * spread)) << "step " << i;
   }
   EXPECT_GT(spread, 0);
+  EXPECT_GT(fromSingle, spread / 8) << "this ran in f32";
   ::testing::Test::RecordProperty("largest_difference", std::to_string(largest));
   ::testing::Test::RecordProperty("largest_difference_of_pytorch_to_f32", std::to_string(spread));
 }
 
-/// The loss of each step, before its update; the forward part in bf16 if `mixed`.
+/// A run of the curve `name` beside PyTorch's; in f16 the scale, by which skipped steps are known, is the same.
+inline void expectGoldenMixed(const Curve &curve, const std::string &name, DType type) {
+  StateDict file = golden("autocast");
+  std::string key = name + (type == f16 ? ".fp16" : ".bf16");
+  expectLosses(curve.losses, file.at(key).to_vector<double>(), golden(name).at("loss_f32").to_vector<double>());
+  if (type != f16)
+    return;
+  std::vector<double> scales = file.at(key + ".scale").to_vector<double>();
+  scales.resize(curve.scales.size());
+  EXPECT_EQ(curve.scales, scales);
+}
+
+/// Training with the forward part in `type`, bf16 or f16; f32 is for as written. A scale is for f16 alone.
 template <typename Model, typename Optimizer, typename Loss>
-std::vector<double> train(Model &model, Optimizer &optimizer, Loss loss, const BatchList &batches, bool jitted,
-                          bool mixed = false) {
+Curve trainMixed(Model &model, Optimizer &optimizer, Loss loss, const BatchList &batches, bool jitted, DType type,
+                 int64_t growthInterval = 2000) {
+  GradScaler scaler({.growth_interval = growthInterval, .enabled = type == f16});
   auto body = [&](Tensor x, Tensor y) {
     optimizer.zero_grad();
     Tensor value;
     {
-      Autocast scope(bf16, mixed);
+      Autocast scope(type == f32 ? bf16 : type, type != f32);
       value = loss(model(x), y);
     }
-    value.backward();
-    optimizer.step();
+    scaler.scale(value).backward();
+    scaler.step(optimizer);
+    scaler.update();
     return value;
   };
   auto step = jit(body);
-  std::vector<double> losses;
-  losses.reserve(batches.size());
-  for (const auto &[x, y] : batches)
-    losses.push_back((jitted ? step(x, y) : body(x, y)).item());
-  return losses;
+  Curve curve;
+  for (const auto &[x, y] : batches) {
+    curve.losses.push_back((jitted ? step(x, y) : body(x, y)).item());
+    curve.scales.push_back(scaler.get_scale());
+  }
+  return curve;
+}
+
+/// The loss of each step, before its update.
+template <typename Model, typename Optimizer, typename Loss>
+std::vector<double> train(Model &model, Optimizer &optimizer, Loss loss, const BatchList &batches, bool jitted) {
+  return trainMixed(model, optimizer, loss, batches, jitted, f32).losses;
 }
 
 /// Inputs and targets of the 10-20-10 net.

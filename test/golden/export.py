@@ -9,8 +9,13 @@ last step (final.<name>).
 epochs.safetensors has the losses alone, <curve>.loss_f32 and <curve>.loss_f64, of 100 steps over small sets (the first samples of
 the other curves, EPOCHS) in batches whose last is short, each epoch in the order that dlc's loader has for seed 3.
 
-autocast.safetensors holds the losses of a curve (<curve>) from the weights and data of its own file, with the forward part in
-bf16 under torch.autocast.
+autocast.safetensors holds the losses of a curve from the weights and data of its own file, with the forward part in bf16
+(<curve>.bf16) or fp16 (<curve>.fp16) under torch.autocast, fp16 with a GradScaler whose scale after each step is <curve>.fp16.scale.
+`export.py autocast.<curve>` makes these of one curve alone; those of resnet20 take 7 minutes.
+
+overflow in it is cnn_sgd's curve with OVERFLOW's batches times 1e6, which f16 cannot hold, and a scale that grows every 8 steps:
+overflow.fp16, overflow.fp16.scale, and overflow.f32, the losses in f32 if the same steps are skipped. The scale stays so small that
+no other step is: PyTorch adds biases in f16 and has their gradients overflow first, dlc adds them in f32.
 """
 import gzip
 import pathlib
@@ -27,6 +32,8 @@ steps = 50
 EPOCHS = {"mlp": (110, 16), "cnn": (146, 32), "transformer": (43, 8)}  # samples, batch size
 context, vocabulary = 32, 65  # of the transformer, in characters
 gpt_context = 64
+PRECISIONS = {"bf16": torch.bfloat16, "fp16": torch.float16}
+OVERFLOW = {"steps": (5, 6, 23), "growth_interval": 8}
 alphabet = "\n !$&',-.3:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -154,8 +161,13 @@ def hashed(model):
 
 def export_large(name, make_model, batches, loss_of, optimizer_of, inputs):
     """Without weights: those at first follow from a formula, of the last only running statistics are kept, in f32 and f64."""
-    if not wanted(name):
-        return
+    if wanted(name):
+        export_statistics(name, make_model, batches, loss_of, optimizer_of, inputs)
+    if wanted("autocast", f"autocast.{name}"):
+        export_autocast(name, lambda: hashed(make_model()), batches, loss_of, optimizer_of)
+
+
+def export_statistics(name, make_model, batches, loss_of, optimizer_of, inputs):
     single, double = hashed(make_model()), hashed(make_model()).double()
     tensors = {**inputs, "loss_f32": train(single, batches, loss_of, optimizer_of),
                "loss_f64": train(double, [(widened(x), widened(y)) for x, y in batches], loss_of, optimizer_of)}
@@ -172,26 +184,31 @@ def arrays(model, prefix):
     return {f"{prefix}.{name}": value.detach().numpy().copy() for name, value in model.state_dict().items()}
 
 
-def train(model, batches, loss_of, optimizer_of, autocast=None):
-    """Losses of all steps, in the model's precision, or in mixed precision."""
+def train(model, batches, loss_of, optimizer_of, autocast=None, growth_interval=2000, skipped=()):
+    """Losses of all steps, in the model's precision, or in mixed precision; then also the scale after each step of fp16.
+    Without updates in the steps `skipped`."""
     optimizer = optimizer_of(model.parameters())
-    losses = []
-    for x, y in batches:
+    scaler = torch.amp.GradScaler("cpu", growth_interval=growth_interval, enabled=autocast == torch.float16)
+    losses, scales = [], []
+    for step, (x, y) in enumerate(batches):
         optimizer.zero_grad()
         with torch.autocast("cpu", dtype=autocast, enabled=autocast is not None):
             loss = loss_of(model(x), y)
-        loss.backward()
-        optimizer.step()
         losses.append(loss.detach().numpy())
-    return np.stack(losses)
+        if step not in skipped:
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+        scales.append(scaler.get_scale())
+    return np.stack(losses) if autocast is None else (np.stack(losses), np.array(scales, np.float32))
 
 
 def widened(value):
     return value.double() if value.is_floating_point() else value
 
 
-def wanted(name):
-    return not sys.argv[1:] or name in sys.argv[1:]
+def wanted(*names):
+    return not sys.argv[1:] or any(name in sys.argv[1:] for name in names)
 
 
 def write(name, tensors):
@@ -216,26 +233,54 @@ def curves(name, make_model, batches, loss_of, optimizer_of):
     return {"loss_f32": loss_f32, "loss_f64": loss_f64}, {**initial, **arrays(single, "final")}
 
 
-def export_autocast(name, make_model, batches, loss_of, optimizer_of):
-    """The losses in mixed precision, beside what autocast.safetensors has."""
-    path = folder / "autocast.safetensors"
-    losses = load_file(path) if path.exists() else {}
-    file = load_file(folder / f"{name}.safetensors")
+def started(name, make_model):
+    """A model with the first weights of a curve."""
     model = make_model()
-    model.load_state_dict({key.removeprefix("initial."): torch.from_numpy(value) for key, value in file.items()
-                           if key.startswith("initial.")})
-    losses[name] = train(model, batches, loss_of, optimizer_of, torch.bfloat16)
-    assert losses[name].dtype == np.float32
-    write("autocast", losses)
-    print(f"{name} in bf16: loss {losses[name][-1]:.6f}, differs from f32 by at most "
-          f"{np.abs(losses[name] - file['loss_f32']).max():.1e}")
+    initial = {key.removeprefix("initial."): torch.from_numpy(value)
+               for key, value in load_file(folder / f"{name}.safetensors").items() if key.startswith("initial.")}
+    if initial:
+        model.load_state_dict(initial)
+    return model
+
+
+def add_autocast(tensors):
+    """To what autocast.safetensors has."""
+    path = folder / "autocast.safetensors"
+    write("autocast", {**(load_file(path) if path.exists() else {}), **tensors})
+
+
+def export_autocast(name, make_model, batches, loss_of, optimizer_of):
+    """The losses in mixed precision."""
+    single = load_file(folder / f"{name}.safetensors")["loss_f32"]
+    for precision, dtype in PRECISIONS.items():
+        losses, scales = train(started(name, make_model), batches, loss_of, optimizer_of, dtype)
+        assert losses.dtype == np.float32
+        tensors = {f"{name}.{precision}": losses}
+        if precision == "fp16":
+            tensors[f"{name}.fp16.scale"] = scales
+        add_autocast(tensors)
+        print(f"{name} in {precision}: loss {losses[-1]:.6f}, differs from f32 by at most {np.abs(losses - single).max():.1e}, "
+              f"scale {scales[-1]:g}", flush=True)
+
+
+def export_overflow(make_model, batches, loss_of, optimizer_of):
+    """cnn_sgd's curve with overflows."""
+    batches = [(x * 1e6 if step in OVERFLOW["steps"] else x, y) for step, (x, y) in enumerate(batches)]
+    losses, scales = train(started("cnn_sgd", make_model), batches, loss_of, optimizer_of, torch.float16,
+                           OVERFLOW["growth_interval"])
+    skipped = [step for step in range(steps) if scales[step] < (scales[step - 1] if step else 2**16)]
+    single = train(started("cnn_sgd", make_model), batches, loss_of, optimizer_of, skipped=skipped)
+    add_autocast({"overflow.fp16": losses, "overflow.fp16.scale": scales, "overflow.f32": single})
+    finite = np.isfinite(losses)
+    print(f"overflow: skips {skipped}, scale up to {scales.max():g}, not finite {np.flatnonzero(~finite)}, "
+          f"differs from f32 by at most {np.abs(losses - single)[finite].max():.1e}")
 
 
 def export(name, make_model, batches, loss_of, optimizer_of, inputs):
     if wanted(name):
         losses, weights = curves(name, make_model, batches, loss_of, optimizer_of)
         write(name, {**weights, **inputs, **losses})
-    if wanted("autocast"):
+    if wanted("autocast", f"autocast.{name}"):
         export_autocast(name, make_model, batches, loss_of, optimizer_of)
 
 
@@ -331,8 +376,10 @@ def main():
     images, labels = read_digits()
     indices = digit_indices(len(labels), 64)
     batches = [(torch.from_numpy(images[i]), torch.from_numpy(labels[i])) for i in indices]
-    export("cnn_sgd", SimpleCNN, batches, F.cross_entropy,
-           lambda parameters: torch.optim.SGD(parameters, lr=0.01, momentum=0.9), {"indices": indices})
+    momentum = lambda parameters: torch.optim.SGD(parameters, lr=0.01, momentum=0.9)
+    export("cnn_sgd", SimpleCNN, batches, F.cross_entropy, momentum, {"indices": indices})
+    if wanted("autocast", "autocast.overflow"):
+        export_overflow(SimpleCNN, batches, F.cross_entropy, momentum)
     both("cnn_adamw", "cnn", SimpleCNN, batches, (torch.from_numpy(images), torch.from_numpy(labels)), F.cross_entropy,
          lambda parameters: torch.optim.AdamW(parameters, lr=1e-3), {"indices": indices})
 
