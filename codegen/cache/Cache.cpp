@@ -41,10 +41,10 @@ void printOptions(llvm::raw_ostream &out, const CompileOptions &options, const C
   for (const auto &axes : {options.mesh, options.leaves})
     for (const auto &[name, size] : axes)
       out << name << " " << size << "\n";
-  out << options.simCheck << " " << options.train << " " << options.amp << " " << options.observeCasts << " "
-      << options.memoryLimit << " " << options.shareKernels << " " << options.dataParallel << " " << options.bucketBytes
-      << " " << std::bit_cast<uint64_t>(options.linkSeconds) << " " << std::bit_cast<uint64_t>(options.linkBandwidth)
-      << "\n";
+  out << options.simCheck << " " << options.train << " " << options.lossScale << " " << options.dynamicScale << " "
+      << options.clipNorm << " " << options.amp << " " << options.observeCasts << " " << options.memoryLimit << " "
+      << options.shareKernels << " " << options.dataParallel << " " << options.bucketBytes << " "
+      << std::bit_cast<uint64_t>(options.linkSeconds) << " " << std::bit_cast<uint64_t>(options.linkBandwidth) << "\n";
 }
 
 /// Everything that code follows from, as a name; places in the user's text count, since messages have them.

@@ -119,6 +119,9 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   manager.addInstrumentation(std::make_unique<PassObserver>(options, failedPass));
   passes::PipelineOptions pipeline;
   pipeline.train = options.train;
+  pipeline.lossScale = options.lossScale;
+  pipeline.dynamicScale = options.dynamicScale;
+  pipeline.clipNorm = options.clipNorm;
   pipeline.amp = options.amp;
   pipeline.observeCasts = options.observeCasts;
   pipeline.memoryLimit = options.memoryLimit;

@@ -106,6 +106,24 @@ func.func @spread(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x2xf32> a
 
 // -----
 
+// Casts and updates keep the types that were written, also of what was computed in 16 bits; a gradient is no reason to update in 16 bits.
+// CHECK-LABEL: func.func @keeps
+// CHECK-SAME: %[[W:.*]]: tensor<4x4xf32>
+// CHECK: %[[H:.*]] = dl.dot_general {{.*}} -> tensor<4x4xbf16>
+// CHECK: %[[WIDE:.*]] = dl.cast %[[H]] {dl.reason = "operand of dl.cast, policy keeps"} : tensor<4x4xbf16> to tensor<4x4xf32>
+// CHECK: %[[D:.*]] = dl.cast %[[WIDE]] : tensor<4x4xf32> to tensor<4x4xf64>
+// CHECK: %[[U:.*]] = dl.sgd %[[W]], %[[WIDE]] lr %{{.*}} weight_decay %{{.*}} : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<f64>, tensor<f64>) -> tensor<4x4xf32>
+// CHECK-NOT: dl.cast
+// CHECK: return %[[D]], %[[U]]
+func.func @keeps(%w: tensor<4x4xf32>, %lr: tensor<f64>) -> (tensor<4x4xf64>, tensor<4x4xf32>) {
+  %h = dl.dot_general %w, %w batch [] x [] contract [1] x [0] {dl.autocast = bf16} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d = dl.cast %h {dl.autocast = bf16} : tensor<4x4xf32> to tensor<4x4xf64>
+  %u = dl.sgd %w, %h lr %lr weight_decay %lr {dl.autocast = bf16} : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<f64>, tensor<f64>) -> tensor<4x4xf32>
+  return %d, %u : tensor<4x4xf64>, tensor<4x4xf32>
+}
+
+// -----
+
 // A weight is cast once, in front of moves, however often it is read.
 dl.variable @w : tensor<4x4xf32> role(parameter) init(#dl.zeros)
 // CHECK-LABEL: func.func @shared_weight

@@ -3,14 +3,19 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 using namespace dlc;
 
+static void addTraining(EvaluatedModule &module, passes::AddTrainingPassOptions options) {
+  module.run(passes::createForwardStatePass(), passes::createAddTrainingPass(options), passes::createAutodiffPass());
+}
+
 static void addTraining(EvaluatedModule &module, passes::Optimizer optimizer) {
   passes::AddTrainingPassOptions options;
   options.optimizer = optimizer;
-  module.run(passes::createForwardStatePass(), passes::createAddTrainingPass(options), passes::createAutodiffPass());
+  addTraining(module, options);
 }
 
 static void setHypers(EvaluatedModule &module, std::initializer_list<std::pair<const char *, double>> values) {
@@ -63,6 +68,71 @@ TEST(AddTraining, FirstStepOfAdamW) {
   EXPECT_NEAR(module.state.at("w").at(0), (1 - 0.1 * 0.01) - 0.1, 1e-8);
   EXPECT_NEAR(module.state.at("opt.exp_avg.w").at(0), 0.2, 1e-12);
   EXPECT_NEAR(module.state.at("opt.exp_avg_sq.w").at(0), 0.004, 1e-12);
+}
+
+// AMP-01, AMP-07: gradients (3, 4) of a loss times 1024, clipped to norm 1 as they are without the scale.
+TEST(AddTraining, ClipsBehindTheScale) {
+  EvaluatedModule module(R"(
+    dl.variable @a : tensor<f64> role(parameter) init(#dl.constant<1.0>)
+    dl.variable @b : tensor<f64> role(parameter) init(#dl.constant<1.0>)
+    func.func @train(%x: tensor<f64>, %y: tensor<f64>) -> tensor<f64> attributes {dl.entry} {
+      %a = dl.read @a : tensor<f64>
+      %b = dl.read @b : tensor<f64>
+      %p = dl.mul %a, %x : tensor<f64>
+      %q = dl.mul %b, %y : tensor<f64>
+      %loss = dl.add %p, %q : tensor<f64>
+      return %loss : tensor<f64>
+    })");
+  passes::AddTrainingPassOptions options;
+  options.momentum = false;
+  options.lossScale = 1024;
+  options.dynamicScale = true;
+  options.clipNorm = 1;
+  addTraining(module, options);
+  mlir::Type f32 = mlir::Float32Type::get(&module.getContext()), f64 = mlir::Float64Type::get(&module.getContext());
+  setHypers(module, {{"opt.lr", 1}, {"opt.weight_decay", 0}, {"opt.max_norm", 1}});
+  module.set("scaler.scale", f32, {}, 1024);
+  module.set("scaler.growth_tracker", mlir::IntegerType::get(&module.getContext(), 64), {}, 7);
+  for (const char *name : {"a", "b"})
+    module.set(name, f64, {}, 1);
+  EXPECT_EQ(module.scalar({3, 4}), 7) << "the loss is given without the scale";
+  EXPECT_NEAR(module.state.at("a").at(0), 1 - 0.6, 1e-6);
+  EXPECT_NEAR(module.state.at("b").at(0), 1 - 0.8, 1e-6);
+  EXPECT_EQ(module.state.at("scaler.scale").at(0), 1024);
+  EXPECT_EQ(module.state.at("scaler.growth_tracker").at(0), 8);
+}
+
+// OPT-03: parameter, moments and count stay, the scale halves.
+TEST(AddTraining, StepsThatOverflowAreSkipped) {
+  EvaluatedModule module(kOneWeight);
+  passes::AddTrainingPassOptions options;
+  options.optimizer = passes::Optimizer::AdamW;
+  options.lossScale = 65536;
+  options.dynamicScale = true;
+  addTraining(module, options);
+  mlir::Type f32 = mlir::Float32Type::get(&module.getContext()), f64 = mlir::Float64Type::get(&module.getContext());
+  setHypers(module,
+            {{"opt.lr", 0.1}, {"opt.beta1", 0.9}, {"opt.beta2", 0.999}, {"opt.eps", 1e-8}, {"opt.weight_decay", 0}});
+  for (const char *name : {"opt.exp_avg.w", "opt.exp_avg_sq.w"})
+    module.set(name, f64, {}, 0);
+  for (const char *name : {"unused", "w"})
+    module.set(name, f64, {}, 1);
+  module.set("scaler.scale", f32, {}, 65536);
+  module.set("scaler.growth_tracker", mlir::IntegerType::get(&module.getContext(), 64), {}, 5);
+  auto expectState = [&](double w, double step, double scale, double count) {
+    EXPECT_NEAR(module.state.at("w").at(0), w, 1e-7);
+    EXPECT_EQ(module.state.at("opt.step").at(0), step);
+    EXPECT_EQ(module.state.at("scaler.scale").at(0), scale);
+    EXPECT_EQ(module.state.at("scaler.growth_tracker").at(0), count);
+  };
+  module.call({1});
+  expectState(0.9, 1, 65536, 6);
+  double moment = module.state.at("opt.exp_avg.w").at(0);
+  module.call({std::numeric_limits<double>::infinity()});
+  expectState(0.9, 1, 32768, 0);
+  EXPECT_EQ(module.state.at("opt.exp_avg.w").at(0), moment);
+  module.call({1});
+  expectState(0.8, 2, 32768, 1);
 }
 
 static std::string example(const char *name) {
