@@ -124,16 +124,14 @@ void checkScaled(const ScalerState &state, const OptimizerState &optimizer, cons
 }
 
 /// Divides one gradient; returns whether all of it is finite.
-ValueRef unscaleOne(const Parameter &parameter, const ValueRef &inverse, Where where) {
+ValueRef unscaleOne(const Parameter &parameter, const ValueRef &scale, Where where) {
+  static const record::OpRef op = trace::internOp("dl.unscale");
   record::Leaf &leaf = storageOf(parameter).leaf();
-  ValueRef gradient = record::valueOf(leaf.gradient, where);
-  ValueRef finite = ops::unary("is_finite", gradient, where);
-  if (ops::rank(gradient))
-    finite = ops::reduce("reduce_and", finite, ops::wrapDims("unscale_", {}, ops::rank(gradient), where), where);
-  ValueRef factor = ops::broadcastTo(ops::cast(inverse, gradient->type->dtype, where), gradient->type->shape, where);
-  record::write(leaf.gradient, ops::binary("mul", gradient, factor, where), "unscale_", where);
+  ValueRef operands[] = {record::valueOf(leaf.gradient, where), scale};
+  std::vector<ValueRef> results = record::recordAll(op, trace::Attributes().intern(), operands, where);
+  record::write(leaf.gradient, results[0], "unscale_", where);
   leaf.scaled.reset();
-  return finite;
+  return results[1];
 }
 
 void unscale(const std::shared_ptr<ScalerState> &state, ScalerState::Known &known, const char *function, Where where) {
@@ -148,12 +146,9 @@ void unscale(const std::shared_ptr<ScalerState> &state, ScalerState::Known &know
   record::EnableGradScope off(false);
   record::Place &place = record::placeOf(parameters.front(), where);
   moveTo({&known.found}, place, where);
-  // In f64, so that the inverse of any scale is rounded once.
-  ValueRef scale = ops::cast(record::valueOf(state->scale, where), DType::F64, where);
-  ValueRef inverse = ops::binary("div", ops::number(1, DType::F64, where), scale, where);
-  ValueRef finite;
+  ValueRef scale = record::valueOf(state->scale, where), finite;
   for (const Parameter &parameter : parameters) {
-    ValueRef one = unscaleOne(parameter, inverse, where);
+    ValueRef one = unscaleOne(parameter, scale, where);
     finite = finite ? ops::binary("and", finite, one, where) : one;
   }
   record::write(known.found, ops::unary("not", finite, where), "unscale_", where);
@@ -269,21 +264,16 @@ void GradScaler::update(Where where) {
   detail::noteChange();
   if (!state->isDynamic())
     return;
+  static const record::OpRef op = trace::internOp("dl.update_scale");
   const GradScalerOptions &options = state->options;
-  auto integer = [&](int64_t value) { return ops::number(double(value), DType::I64, where); };
-  ValueRef before = record::valueOf(state->scale, where), wide = ops::cast(before, DType::F64, where);
-  auto times = [&](double factor) {
-    return ops::cast(ops::binary("mul", wide, ops::number(factor, DType::F64, where), where), DType::F32, where);
-  };
-  ValueRef count = ops::binary("add", record::valueOf(state->tracker, where), integer(1), where);
-  ValueRef isDue = ops::compare("ge", count, integer(options.growth_interval), where);
-  ValueRef grown = times(options.growth_factor);
-  ValueRef grows = ops::binary("and", isDue, ops::unary("is_finite", grown, where), where);
-  ValueRef scale = ops::select(grows, grown, before, where);
-  scale = ops::select(found, times(options.backoff_factor), scale, where);
-  ValueRef restarts = ops::binary("or", found, isDue, where);
-  record::write(state->scale, scale, "update", where);
-  record::write(state->tracker, ops::select(restarts, integer(0), count, where), "update", where);
+  trace::Attributes attributes;
+  attributes.real("growth", options.growth_factor)
+      .real("backoff", options.backoff_factor)
+      .integer("interval", options.growth_interval);
+  ValueRef operands[] = {record::valueOf(state->scale, where), record::valueOf(state->tracker, where), found};
+  std::vector<ValueRef> results = record::recordAll(op, attributes.intern(), operands, where);
+  record::write(state->scale, results[0], "update", where);
+  record::write(state->tracker, results[1], "update", where);
 }
 
 double GradScaler::get_scale(Where where) const {

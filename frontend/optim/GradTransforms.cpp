@@ -57,19 +57,19 @@ Tensor clip_grad_norm_(const std::vector<Parameter> &parameters, double max_norm
   std::vector<Tensor> gradients = gradientsOf("clip_grad_norm_", parameters, where);
   if (gradients.empty())
     return zeros({}, f32, where);
+  static const record::OpRef op = trace::internOp("dl.clip_factor");
   DType dtype = DType::F32;
-  ValueRef squares;
+  std::vector<ValueRef> norms;
   for (const Tensor &gradient : gradients) {
     Tensor norm = dlc::norm(Arg(ops::wrap(widened(gradient, where)), where));
     dtype = ops::promote(dtype, norm.dtype());
-    ValueRef wide = ops::cast(record::valueOf(norm, where), DType::F64, where);
-    ValueRef square = ops::binary("mul", wide, wide, where);
-    squares = squares ? ops::binary("add", squares, square, where) : square;
+    norms.push_back(record::valueOf(norm, where));
   }
-  ValueRef total = ops::cast(ops::unary("sqrt", squares, where), dtype, where);
-  auto number = [&](double value) { return ops::number(value, dtype, where); };
-  ValueRef room = ops::binary("div", number(max_norm), ops::binary("add", total, number(1e-6), where), where);
-  ValueRef factor = ops::binary("minimum", room, number(1), where);
+  for (ValueRef &norm : norms)
+    norm = ops::cast(norm, dtype, where);
+  norms.push_back(ops::number(max_norm, DType::F64, where));
+  std::vector<ValueRef> results = record::recordAll(op, trace::Attributes().intern(), norms, where);
+  const ValueRef &total = results[0], &factor = results[1];
   for (const Tensor &gradient : gradients) {
     ValueRef value = record::valueOf(gradient, where);
     ValueRef scale = ops::broadcastTo(ops::cast(factor, value->type->dtype, where), value->type->shape, where);
