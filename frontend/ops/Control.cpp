@@ -1,6 +1,7 @@
 #include "dlc/frontend/Control.h"
 
 #include "ops/Control.h"
+#include "record/Random.h"
 
 #include <algorithm>
 
@@ -56,7 +57,7 @@ struct ScanRecorder {
   size_t own = 0; // carried values that are the caller's
 
   ScanRecorder(const char *function, ScanMode mode, const Line &line)
-      : function(function), line(line), mode(mode), body(function, line) {}
+      : function(function), line(line), mode(mode), body(function, line, /*repeats=*/true) {}
 
   ValueRef argumentFor(const ValueRef &value, TypeRef type) {
     return body.addArgument(type, value->place, value->requiresGrad);
@@ -69,6 +70,7 @@ struct ScanRecorder {
     for (const ValueRef &value : given.stacked)
       slices.push_back(argumentFor(value, sliceType(value->type)));
     next = step(body, {inputs, slices});
+    ValueRef drawn = body.draws ? record::nextRandom(line, 0).offset : ValueRef();
     body.end();
     for (const ScanSum &sum : next.sums) {
       carried.push_back(splat(-0.0, sum.argument->type->dtype, sum.argument->type->shape, line));
@@ -81,6 +83,11 @@ struct ScanRecorder {
       inputs.push_back(argumentFor(touched.before, touched.before->type));
       body.readAs(touched.before, inputs.back());
       next.carried.push_back(touched.storage->value());
+    }
+    if (drawn) {
+      carried.push_back(record::nextRandom(line, uint64_t(mode.steps) * body.draws->count).offset);
+      inputs.push_back(body.draws->base);
+      next.carried.push_back(drawn);
     }
     for (size_t i = 0; i < carried.size(); ++i)
       if (next.carried[i]->type != carried[i]->type)
@@ -229,7 +236,13 @@ void cond(const Arg &predicate, const Branch &taken, const Branch &otherwise, Fl
                      "; where chooses element by element",
                  where);
   holds = ops::reshape(holds, {}, where);
-  std::array<Side, 2> sides{Side(taken, where), Side(otherwise, where)};
+  uint64_t drawn = record::drawnSoFar();
+  Side first(taken, where);
+  uint64_t drawnFirst = record::drawnSoFar();
+  record::setDrawnSoFar(drawn);
+  Side second(otherwise, where);
+  record::setDrawnSoFar(std::max(drawnFirst, record::drawnSoFar()));
+  std::array<Side, 2> sides{std::move(first), std::move(second)};
   std::vector<record::Body::Touched> touched = sides[0].touched;
   for (const record::Body::Touched &each : sides[1].touched)
     if (std::none_of(touched.begin(), touched.end(), [&](const auto &t) { return t.storage == each.storage; }))

@@ -10,8 +10,9 @@ void Body::prepare(const std::source_location &line) {
     cut(line);
 }
 
-Body::Body(const char *function, const std::source_location &line)
-    : function(function), line(line), outer(threadState().body), last(currentTrace().last), firstSerial(nextSerial()) {
+Body::Body(const char *function, const std::source_location &line, bool repeats)
+    : function(function), line(line), outer(threadState().body), last(currentTrace().last), firstSerial(nextSerial()),
+      isStep(repeats) {
   threadState().body = this;
 }
 

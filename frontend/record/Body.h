@@ -2,6 +2,7 @@
 
 #include "record/Recording.h"
 
+#include <optional>
 #include <unordered_map>
 
 namespace dlc::record {
@@ -10,8 +11,8 @@ namespace dlc::record {
 /// Values the function computes have no meaning outside; those it returns are yielded.
 class Body {
 public:
-  /// `function` is the user's ("scan"), for messages.
-  Body(const char *function, const std::source_location &line);
+  /// `function` is the user's ("scan"), for messages. One that repeats is a loop's step.
+  Body(const char *function, const std::source_location &line, bool repeats = false);
   /// Puts changed storages back, unless `keepChanges` has been called.
   ~Body();
   Body(const Body &) = delete;
@@ -22,6 +23,15 @@ public:
 
   /// An argument of the region.
   ValueRef addArgument(TypeRef type, Place *place, bool requiresGrad);
+  bool repeats() const { return isStep; }
+  Body *around() const { return outer; }
+  /// Of a step that draws random numbers: the generator's seed, the ordinal that each step starts from, an argument,
+  /// and how many it has drawn.
+  struct Draws {
+    ValueRef seed, base;
+    uint64_t count = 0;
+  };
+  std::optional<Draws> draws;
   /// A value from outside that the function reads is the argument.
   void readAs(const ValueRef &outside, const ValueRef &argument) { known[outside.get()] = argument; }
 
@@ -57,6 +67,7 @@ private:
   WholeScope whole;
   Ref<Node> last; // of the trace when the body began; null: none
   uint64_t firstSerial;
+  bool isStep;
   bool ended = false;
   std::vector<Ref<Node>> nodes;
   std::unordered_map<const Node *, size_t> inside;

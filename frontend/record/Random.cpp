@@ -1,8 +1,10 @@
 #include "record/Random.h"
 
+#include "record/Body.h"
 #include "record/Variable.h"
 
 #include <cstring>
+#include <utility>
 
 namespace dlc::record {
 
@@ -13,19 +15,61 @@ static ValueRef given(uint64_t number) {
   return concrete(trace::internType(DType::I64, {}), std::move(buffer));
 }
 
-RandomOperands nextRandom(const std::source_location &where) {
+/// The innermost body whose steps count for themselves; null: none.
+static Body *loopAround(Body *body) {
+  while (body && !body->repeats())
+    body = body->around();
+  return body;
+}
+
+/// From the recording's base, made where there is none.
+static Recording::Random &randomOf(Recording &recording, uint64_t seed, uint64_t offset) {
+  if (!recording.random)
+    recording.random = Recording::Random{offset, given(seed), given(offset)};
+  return *recording.random;
+}
+
+static ValueRef seedFor(Body *loop) {
+  if (loop && loop->draws)
+    return loop->draws->seed;
+  if (loop)
+    return seedFor(loopAround(loop->around()));
+  auto [seed, offset] = randomState();
+  return recording() ? randomOf(*recording(), seed, offset).seed : given(seed);
+}
+
+static ValueRef behind(const ValueRef &base, uint64_t count, const std::source_location &where) {
   static const OpRef add = trace::internOp("dl.add");
-  uint64_t seed = 0, offset = nextRandomOffset(seed);
-  Recording *now = recording();
-  if (!now)
+  if (count == 0)
+    return base;
+  ValueRef operands[] = {base, recordNumber(static_cast<double>(count), DType::I64, where)};
+  return record(add, trace::Attributes().intern(), operands, where);
+}
+
+RandomOperands nextRandom(const std::source_location &where, uint64_t count) {
+  if (Body *loop = loopAround(threadState().body)) {
+    if (!loop->draws)
+      loop->draws = Body::Draws{seedFor(loop), loop->addArgument(trace::internType(DType::I64, {}), nullptr, false)};
+    uint64_t before = std::exchange(loop->draws->count, loop->draws->count + count);
+    return {loop->draws->seed, behind(loop->draws->base, before, where)};
+  }
+  uint64_t seed = 0, offset = takeRandomOffsets(count, seed);
+  if (!recording())
     return {given(seed), given(offset)};
-  if (!now->random)
-    now->random = Recording::Random{offset, given(seed), given(offset)};
-  if (offset == now->random->start)
-    return {now->random->seed, now->random->base};
-  ValueRef operands[] = {now->random->base,
-                         recordNumber(static_cast<double>(offset - now->random->start), DType::I64, where)};
-  return {now->random->seed, record(add, trace::Attributes().intern(), operands, where)};
+  const Recording::Random &random = randomOf(*recording(), seed, offset);
+  return {random.seed, behind(random.base, offset - random.start, where)};
+}
+
+uint64_t drawnSoFar() {
+  Body *loop = loopAround(threadState().body);
+  return !loop ? randomState().second : loop->draws ? loop->draws->count : 0;
+}
+
+void setDrawnSoFar(uint64_t count) {
+  if (Body *loop = loopAround(threadState().body); !loop)
+    setRandomState({randomState().first, count});
+  else if (loop->draws)
+    loop->draws->count = count;
 }
 
 } // namespace dlc::record

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace dlc {
 
@@ -43,10 +44,14 @@ uint64_t nextRandomOffset(uint64_t &seed) {
     threadState().body->refuse(
         "random numbers would be the same in every step: draw them before the call; they are drawn",
         std::source_location::current());
+  return takeRandomOffsets(1, seed);
+}
+
+uint64_t takeRandomOffsets(uint64_t count, uint64_t &seed) {
   std::lock_guard lock(generator().mutex);
   noteGenerator(generator().seed, generator().next);
   seed = generator().seed;
-  return generator().next++;
+  return std::exchange(generator().next, generator().next + count);
 }
 
 std::pair<uint64_t, uint64_t> randomState() {

@@ -81,8 +81,10 @@ void hostWrite(Variable &variable, const void *data, const std::source_location 
 /// A 0-d variable of one number.
 Tensor makeNumber(double value, DType dtype, const std::string &role, std::function<std::string()> name,
                   const std::source_location &where, Place &place = Place::host());
-/// The next ordinal of the generator.
+/// The next ordinal of the generator; an Error while a body is recorded.
 uint64_t nextRandomOffset(uint64_t &seed);
+/// The first of the next ordinals.
+uint64_t takeRandomOffsets(uint64_t count, uint64_t &seed);
 /// The generator's seed and next ordinal.
 std::pair<uint64_t, uint64_t> randomState();
 void setRandomState(std::pair<uint64_t, uint64_t> state);

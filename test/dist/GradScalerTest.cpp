@@ -34,7 +34,7 @@ void expectBothSkip(bool jitted) {
     scaler.update();
   };
   auto step = jit([&](Tensor x) { body(x); }, {.fullgraph = true});
-  auto run = [&](std::vector<float> rows) {
+  auto run = [&](const std::vector<float> &rows) {
     Tensor x = distributed::shard(tensor(rows, {2, 2}));
     jitted ? step(x) : body(x);
   };

@@ -136,3 +136,116 @@ TEST(Dropout, AnExceptionPutsTheGeneratorBack) {
   EXPECT_THROW(f(ones({9})), std::runtime_error);
   EXPECT_EQ(dropout(ones({30}), 0.5).to_vector<double>(), expected(2, 0, 30, 0.5));
 }
+
+namespace {
+
+using Step = std::pair<Tensor, Tensor>;
+
+/// Losses, gradient and what is drawn next, of two dropouts in each of three steps.
+Row steps(bool scanned) {
+  manual_seed(4);
+  Tensor xs = sin(arange(36.0).to(f32)).reshape({3, 12}), h = ones({12}).requires_grad_();
+  auto step = [](const Tensor &before, const Tensor &x) { return dropout(before, 0.25) + dropout(before * x, 0.5); };
+  Tensor last = h;
+  if (scanned)
+    last = scan(
+               [&](Tensor before, Tensor x) {
+                 Tensor now = step(before, x);
+                 return Step{now, now};
+               },
+               h, xs)
+               .first;
+  else
+    for (int i = 0; i < 3; ++i)
+      last = step(last, xs[i]);
+  (last * last).sum().backward();
+  Row row = last.to_vector<double>();
+  for (const Tensor &tensor : {h.grad(), dropout(ones({12}), 0.5)})
+    for (double value : tensor.to_vector<double>())
+      row.push_back(value);
+  return row;
+}
+
+} // namespace
+
+TEST(Dropout, StepsOfALoopDrawAsIfWrittenOut) {
+  Row found = steps(true), expected = steps(false);
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], 1e-6 * std::max(1.0, std::abs(expected[i]))) << i;
+}
+
+TEST(Dropout, LoopsNestAndDrawAnewInEachCall) {
+  auto f = jit(
+      [](Tensor xs) {
+        Tensor first = dropout(ones({30}), 0.5);
+        Tensor inner = scan(
+                           [](Tensor carry, Tensor slices) {
+                             Tensor own = dropout(ones({30}), 0.5);
+                             auto [same, ys] =
+                                 scan([](Tensor c, Tensor x) { return Step{c, dropout(x, 0.25)}; }, carry, slices);
+                             return Step{same, cat({own.reshape({1, 30}), ys})};
+                           },
+                           zeros({}), xs)
+                           .second;
+        return std::tuple(first, inner, dropout(ones({30}), 0.5));
+      },
+      {.fullgraph = true});
+  f(ones({2, 3, 30}));
+  int64_t compiled = dlc::testing::compile_count();
+  manual_seed(6);
+  for (uint64_t call = 0; call < 3; ++call) { // 1 + 2 * (1 + 3) + 1 draws
+    auto [first, inner, last] = f(ones({2, 3, 30}));
+    EXPECT_EQ(first.to_vector<double>(), expected(6, 10 * call, 30, 0.5));
+    for (int64_t i = 0; i < 2; ++i)
+      for (int64_t j = 0; j < 4; ++j)
+        EXPECT_EQ(inner[i][j].to_vector<double>(), expected(6, 10 * call + 1 + uint64_t(4 * i + j), 30, j ? 0.25 : 0.5))
+            << call << i << j;
+    EXPECT_EQ(last.to_vector<double>(), expected(6, 10 * call + 9, 30, 0.5));
+  }
+  EXPECT_EQ(dlc::testing::compile_count(), compiled);
+}
+
+// Which branch runs is not known before: the longer one counts.
+TEST(Dropout, BranchesDraw) {
+  auto f = jit(
+      [](Tensor which) {
+        Tensor drawn = cond(
+            which, [] { return dropout(dropout(ones({30}), 0.5), 0.5); }, [] { return dropout(ones({30}), 0.25); });
+        return std::pair(drawn, dropout(ones({30}), 0.5));
+      },
+      {.fullgraph = true});
+  f(tensor({true}));
+  manual_seed(8);
+  Row a = expected(8, 0, 30, 0.5), b = expected(8, 1, 30, 0.5);
+  for (size_t i = 0; i < a.size(); ++i)
+    a[i] *= b[i];
+  auto [taken, behind] = f(tensor({true}));
+  EXPECT_EQ(taken.to_vector<double>(), a);
+  EXPECT_EQ(behind.to_vector<double>(), expected(8, 2, 30, 0.5));
+  EXPECT_EQ(f(tensor({false})).first.to_vector<double>(), expected(8, 3, 30, 0.25));
+}
+
+// Each micro-batch has a mask of its own, the short last one too.
+TEST(Dropout, MicroBatchesDraw) {
+  auto train = [](bool accumulated) {
+    manual_seed(11);
+    Net net;
+    Tensor x = inputs(), y = tensor({0, 1, 2, 1, 0}, i64);
+    auto loss = [&](const Tensor &part, const Tensor &target) { return nn::cross_entropy(net(part), target); };
+    if (accumulated)
+      accumulate(3, loss, x, y);
+    else
+      for (auto [begin, end] : {std::pair<int64_t, int64_t>(0, 2), {2, 4}, {4, 5}})
+        (loss(x.slice(0, begin, end), y.slice(0, begin, end)) * (double(end - begin) / 5)).backward();
+    return net.fc1.weight.grad().to_vector<double>();
+  };
+  Row found = train(true), expected = train(false);
+  for (size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], 1e-6) << i;
+}
+
+TEST(Dropout, OtherRandomNumbersInALoopAreAnError) {
+  auto draw = [](Tensor carry, Tensor x) { return Step{carry, x + rand({3})}; };
+  EXPECT_THROW(scan(draw, zeros({}), ones({2, 3})), Error);
+}
