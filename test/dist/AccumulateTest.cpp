@@ -1,6 +1,8 @@
 #include "../unit/TestFile.h"
 #include "Ranks.h"
 
+#include "dlc/runtime/Philox.h"
+
 #include <cmath>
 
 using namespace dlc;
@@ -144,6 +146,31 @@ TEST(Accumulate, WeighsByRows) {
       EXPECT_FLOAT_EQ(float(gradientOf(n, distributed::shard(tensor({1.0f, 1.0f, 1.0f, 5.0f, 5.0f})), w)), 2.6f) << n;
     }
     EXPECT_EQ(gradientOf(4, distributed::shard(tensor({8.0f})), w), 8);
+  });
+}
+
+// Rows are equal, so it does not matter which go together: a mask for each micro-batch, by the element's place in all
+// of it.
+TEST(Accumulate, DropoutDrawsInEachMicroBatch) {
+  asRanks(2, [] {
+    manual_seed(7);
+    nn::Linear model(3, 1);
+    distributed::DataParallel(model);
+    auto step = jit([&](Tensor x, Tensor y) {
+      accumulate(2, [&](const Tensor &a, const Tensor &b) { return (model(dropout(a, 0.5)) - b).mean(); }, x, y);
+      Tensor gradient = model.weight.grad().clone();
+      model.zero_grad();
+      return gradient;
+    });
+    for (uint64_t call = 0; call < 2; ++call) {
+      manual_seed(7 + call);
+      Row expected(3);
+      for (uint64_t draw : {0, 1})
+        for (size_t i = 0; i < 12; ++i)
+          expected[i % 3] += philox(7 + call, draw, i)[0] < 0x1p31 ? 0 : 2.0 / 8;
+      EXPECT_EQ(step(distributed::shard(ones({8, 3})), distributed::shard(zeros({8, 1}))).to_vector<double>(),
+                expected);
+    }
   });
 }
 
