@@ -37,6 +37,7 @@ struct ScalerState {
   Known &of(const std::shared_ptr<OptimizerState> &optimizer);
   std::vector<Stage> stages() const {
     std::vector<Stage> list;
+    list.reserve(known.size());
     for (const Known &one : known)
       list.push_back(one.stage);
     return list;

@@ -100,9 +100,9 @@ TEST(Dropout, AStepIsTheSameInsideAndOutsideJit) {
       return loss;
     };
     auto step = jit(body, {.fullgraph = true});
-    std::vector<float> losses;
-    for (int i = 0; i < 5; ++i)
-      losses.push_back((jitted ? step(inputs()) : body(inputs())).item<float>());
+    std::vector<float> losses(5);
+    for (float &loss : losses)
+      loss = (jitted ? step(inputs()) : body(inputs())).item<float>();
     for (float value : net.fc1.weight.to_vector<float>())
       losses.push_back(value);
     return losses;
