@@ -1,6 +1,7 @@
 #include "contraction/MatrixProduct.h"
 
 #include "contraction/TileLimits.h"
+#include "contraction/WideRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -104,6 +105,8 @@ private:
 
   void slivers(Value batchLo, Value batchHi, Value lo, Value hi, Value tileLo, Value tileHi) {
     int64_t width = plan.sliverWidth(), full = plan.n / width;
+    if (plan.wideRows)
+      wideRows = kernel.scratch(plan.scratchElements(), element);
     forLoop(kernel, batchLo, batchHi, [&](Value batch) {
       if (full) {
         Value end = arith::MinSIOp::create(b, loc, hi, i64(kernel, full));
@@ -124,6 +127,7 @@ private:
     tile.blockExtent = plan.blockExtent;
     tile.leaves = plan.leaves;
     tile.leafExtent = plan.leafTerms;
+    tile.wideRows = wideRows;
     Memory rows = kernel.operand(rowOperand, element);
     Memory source = plan.packColumns ? kernel.workspace(0, element) : kernel.operand(columnOperand, element);
     int64_t packedWidth = plan.sliverWidth();
@@ -172,6 +176,7 @@ private:
   Type element;
   unsigned rowOperand, columnOperand;
   EpilogueFn epilogue;
+  std::optional<Memory> wideRows; ///< of the phase that is emitted
 };
 
 } // namespace
@@ -205,6 +210,10 @@ MatrixProductPlan MatrixProductPlan::of(const dl::ContractionDims &dims, int64_t
 
 int64_t MatrixProductPlan::workspaceBytes(int64_t elementBytes) const {
   return packColumns ? batch * slivers() * k * sliverWidth() * elementBytes : 0;
+}
+
+int64_t MatrixProductPlan::scratchElements() const {
+  return WideRows::elements(rows.size + (rows.large ? 1 : 0), std::min(blockExtent, k));
 }
 
 void emitMatrixProduct(KernelBuilder &kernel, const MatrixProductPlan &plan, Type element, unsigned lhs, unsigned rhs,

@@ -21,6 +21,7 @@ struct MatrixProductPlan {
   int64_t lanes = 0;   ///< of one vector
   int64_t vectors = 0; ///< of one tile row
   TileSplit rows{};
+  bool wideRows = false;             ///< of 16-bit floats in memory: converted to scratch, a block and tile at a time
   bool packColumns = false;          ///< copied to workspace as [batch][sliver][k][sliver width]
   int64_t blockExtent = 0;           ///< K block of the numerics contract
   int64_t leaves = 1, leafTerms = 0; ///< as ContractionDims
@@ -30,6 +31,8 @@ struct MatrixProductPlan {
   int64_t sliverWidth() const { return lanes * vectors; }
   int64_t slivers() const { return (n + sliverWidth() - 1) / sliverWidth(); }
   int64_t workspaceBytes(int64_t elementBytes) const;
+  /// Elements of a thread's scratch, where rows are wide ones.
+  int64_t scratchElements() const;
 };
 
 /// `lhs`, `rhs`: operand numbers of the kernel. The epilogue gets the loops {batch, m, n} that exist, in this order, by

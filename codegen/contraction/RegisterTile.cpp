@@ -1,5 +1,7 @@
 #include "contraction/RegisterTile.h"
 
+#include "contraction/WideRows.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -150,6 +152,14 @@ public:
     return unrolled(level, whole, extent, aBase, bBase, std::move(in));
   }
 
+  /// One chain from 0.
+  Accumulators chain(int64_t extent, Value aBase, Value bBase) {
+    if (!tile.wideRows)
+      return sum(0, extent, aBase, bBase, constant(0));
+    RegisterTile wide = WideRows(kernel, tile, a).copy(aBase, extent);
+    return TileEmitter(kernel, wide, *tile.wideRows, bMemory).sum(0, extent, i64(kernel, 0), bBase, constant(0));
+  }
+
   /// Steps [first, first + extent) of the outermost loop, blocks added in order.
   Accumulators blocks(int64_t first, int64_t extent, Value aBase, Value bBase) {
     const ReductionLoop &loop = tile.loops[0];
@@ -157,17 +167,17 @@ public:
     bBase = addOffset(kernel, bBase, first * loop.b);
     int64_t block = tile.blockExtent;
     if (block == 0 || block >= extent)
-      return sum(0, extent, aBase, bBase, constant(0));
+      return chain(extent, aBase, bBase);
     int64_t whole = (extent - 1) / block; // all blocks but the last
     // Totals start from -0, which leaves the first block's bits as they are.
     Accumulators totals = loopOver(whole, 1, constant(-0.0), [&](Value number, Accumulators state) {
       Value aHere = add(kernel, aBase, scaled(kernel, number, block * loop.a));
       Value bHere = add(kernel, bBase, scaled(kernel, number, block * loop.b));
-      return added(std::move(state), sum(0, block, aHere, bHere, constant(0)));
+      return added(std::move(state), chain(block, aHere, bHere));
     });
     int64_t done = whole * block;
-    return added(std::move(totals), sum(0, extent - done, addOffset(kernel, aBase, done * loop.a),
-                                        addOffset(kernel, bBase, done * loop.b), constant(0)));
+    return added(std::move(totals), chain(extent - done, addOffset(kernel, aBase, done * loop.a),
+                                          addOffset(kernel, bBase, done * loop.b)));
   }
 
   /// The tree over `count` leaves from `leaf` on; empty where none of them has steps.

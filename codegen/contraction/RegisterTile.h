@@ -4,6 +4,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <functional>
+#include <optional>
 
 namespace dlc::codegen {
 
@@ -33,6 +34,8 @@ struct RegisterTile {
   int64_t blockExtent = 0;                ///< steps of the outermost loop in a block; 0: all
   int64_t leaves = 1;                     ///< a power of two; those behind the loop's end add nothing
   int64_t leafExtent = 0;                 ///< steps of the outermost loop in a leaf, where there are several
+  std::optional<Memory> wideRows =
+      {}; ///< scratch to which rows of A, of one loop, are converted; WideRows has its size
 
   /// The accumulators, row by row. With `start`, the chains go on from there; not together with blocks or leaves.
   llvm::SmallVector<mlir::Value> emit(KernelBuilder &kernel, Memory a, mlir::Value aBase, Memory b, mlir::Value bBase,

@@ -23,6 +23,7 @@ static std::pair<Operation *, GpuRegistry::Emitter> anchorOf(dl::GroupOp group) 
 static CpuTraits fallbackTraits() {
   CpuTraits traits;
   traits.vectorBytes = gpuVectorBytes;
+  traits.scratchBytes = 0; // of every thread there is room for
   return traits;
 }
 

@@ -123,6 +123,8 @@ Type TiledProduct::factorType() const { return narrow ? IntegerType::get(narrow.
 
 Type codegen::narrowFactorsOf(Operation *anchor) {
   Type narrow;
+  if (!anchor->hasAttr(dl::kWidenedAttr))
+    return {};
   for (unsigned i : {0, 1}) {
     auto cast = anchor->getOperand(i).getDefiningOp<dl::CastOp>();
     Type type = cast && isa<BlockArgument>(cast.getX()) ? cast.getX().getType().getElementType() : Type();

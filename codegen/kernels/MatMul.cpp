@@ -150,15 +150,15 @@ void LoopEmitter::emit(unsigned lhs, unsigned rhs) {
   });
 }
 
-/// Operands of 16-bit floats that more than one tile reads in place.
-static SmallVector<unsigned> readOften(Operation *anchor, const MatrixProductPlan &plan) {
-  SmallVector<unsigned> which;
-  unsigned rows = plan.swapped ? 1 : 0, columns = 1 - rows;
-  if (isReadNarrow(anchor, rows) && plan.slivers() > 1)
-    which.push_back(rows);
-  if (isReadNarrow(anchor, columns) && !plan.packColumns && plan.rows.count() > 1)
-    which.push_back(columns);
-  return which;
+/// Of 16-bit operands, rows are converted a tile at a time, columns vector by vector as they are read.
+static MatrixProductPlan planOf(Operation *anchor, const dl::ContractionDims &dims, const CpuTraits &traits) {
+  int64_t bytes = bytesOf(elementType(anchor));
+  auto plan = MatrixProductPlan::of(dims, bytes, traits);
+  unsigned rows = plan.swapped ? 1 : 0;
+  plan.wideRows = isReadNarrow(anchor, rows) && plan.scratchElements() * bytes <= traits.scratchBytes;
+  // Without 64-byte vectors, masked lanes of 16 bits are loaded one by one.
+  plan.packColumns |= isReadNarrow(anchor, 1 - rows) && plan.n % plan.lanes && traits.vectorBytes < 64;
+  return plan;
 }
 
 static LogicalResult emitDot(KernelBuilder &kernel, dl::GroupOp group, Operation *anchor, const CpuTraits &traits) {
@@ -176,22 +176,16 @@ static LogicalResult emitDot(KernelBuilder &kernel, dl::GroupOp group, Operation
     LoopEmitter(kernel, group, op, dims).emit(*lhs, *rhs);
     return success();
   }
-  int64_t bytes = bytesOf(elementType(anchor));
-  auto plan = MatrixProductPlan::of(dims, bytes, traits);
-  WideOperands wide(kernel, anchor, readOften(anchor, plan), plan.workspaceBytes(bytes));
-  emitMatrixProduct(wide, plan, elementType(anchor), *lhs, *rhs,
+  emitMatrixProduct(kernel, planOf(anchor, dims, traits), elementType(anchor), *lhs, *rhs,
                     [&](ArrayRef<Value> index, const Lane &lane, Value sum) { epilogue.store(index, lane, sum); });
   return success();
 }
 
 static int64_t dotWorkspaceBytes(Operation *anchor, const CpuTraits &traits) {
   auto dims = dl::ContractionDims::of(cast<dl::DotGeneralOp>(anchor));
-  int64_t bytes = bytesOf(elementType(anchor));
   if (!dims.isMatrixProduct())
     return 0;
-  auto plan = MatrixProductPlan::of(dims, bytes, traits);
-  int64_t own = plan.workspaceBytes(bytes), wide = WideOperands::workspaceBytes(anchor, readOften(anchor, plan));
-  return wide ? int64_t(llvm::alignTo(uint64_t(own), 64)) + wide : own;
+  return planOf(anchor, dims, traits).workspaceBytes(bytesOf(elementType(anchor)));
 }
 
 void dlc::codegen::registerMatMulKernels(KernelRegistry &registry) {

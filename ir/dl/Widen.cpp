@@ -22,6 +22,11 @@ bool dl::computesNarrowFloats(Operation *op) {
          touchesNarrowFloats(op);
 }
 
+bool dl::widensNarrowFloats(Operation *op) {
+  auto cast = dyn_cast_or_null<CastOp>(op);
+  return cast && hasNarrowFloats(cast.getX().getType()) && getElementTypeOrSelf(cast.getType()).isF32();
+}
+
 static RankedTensorType wideType(Type type) {
   return cast<RankedTensorType>(type).clone(Float32Type::get(type.getContext()));
 }
@@ -47,6 +52,8 @@ Operation *dl::widen(Operation *op) {
     operands.push_back(hasNarrowFloats(operand.getType()) ? wideValue(builder, operand) : operand);
   Operation *wide = builder.clone(*op);
   wide->setOperands(operands);
+  if (isa<OwnKernelOpInterface>(wide))
+    wide->setAttr(kWidenedAttr, builder.getUnitAttr());
   for (OpResult result : wide->getResults())
     if (hasNarrowFloats(result.getType()))
       result.setType(wideType(result.getType()));

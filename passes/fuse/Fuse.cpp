@@ -187,17 +187,18 @@ struct GroupWriter {
       return;
     ArrayRef<Read> reads = graph.getNodes()[graph.producerOf(op->getResult(0))].reads;
     for (Value operand : op->getOperands())
-      addOperand(body, operand,
-                 /*whole=*/llvm::any_of(reads, [&](const Read &read) { return read.value == operand && !read.map; }));
+      addOperand(body, operand, reads);
     append(body, *op);
   }
 
-  void addOperand(Body &body, Value value, bool whole) {
+  /// `reads` are those of the node.
+  void addOperand(Body &body, Value value, ArrayRef<Read> reads) {
     if (body.local.contains(value))
       return;
     Operation *op = value.getDefiningOp();
+    bool whole = llvm::any_of(reads, [&](const Read &read) { return read.value == value && !read.map; });
     if (op && graph.isFree(op) && !whole)
-      return addFree(body, op);
+      return addFree(body, op, reads);
     unsigned node = graph.producerOf(value);
     if (node != FusionGraph::outside && graph.groupOf(node) == body.group)
       return addOp(body, op);
@@ -211,9 +212,9 @@ struct GroupWriter {
     inBody.clone(op, body.local);
   }
 
-  void addFree(Body &body, Operation *op) {
+  void addFree(Body &body, Operation *op, ArrayRef<Read> reads) {
     for (Value operand : op->getOperands())
-      addOperand(body, operand, /*whole=*/false);
+      addOperand(body, operand, reads);
     append(body, *op);
   }
 };

@@ -3,6 +3,7 @@
 
 #include "dlc/ir/Collective.h"
 #include "dlc/ir/Storage.h"
+#include "dlc/ir/Widen.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -60,7 +61,12 @@ static bool isSplat(Value value) {
 /// Members exchange bytes; each such op is a group of its own.
 static bool isExchange(Operation *op) { return isa<dl::CollectiveOpInterface, dl::WaitOp>(op); }
 
-/// Whether the operand has to be in memory.
+/// Whether a kernel of its own reads the operand through a cast that kernels make as they read.
+static bool readsThroughCast(OpOperand &operand) {
+  return isa<dl::OwnKernelOpInterface>(operand.getOwner()) && dl::widensNarrowFloats(operand.get().getDefiningOp());
+}
+
+/// Whether the operand, or what it is cast from, has to be in memory.
 static bool readsMemory(OpOperand &operand) {
   Operation *op = operand.getOwner();
   if (auto kernel = dyn_cast<dl::OwnKernelOpInterface>(op))
@@ -70,10 +76,17 @@ static bool readsMemory(OpOperand &operand) {
          (map && map.keepsOrder());
 }
 
-/// Several kernels had better compute the op again from its one large operand than store and read it: that operand is
-/// as easily read as the result.
+Value FusionGraph::memoryOf(OpOperand &operand) const {
+  if (!readsMemory(operand))
+    return {};
+  Operation *source = operand.get().getDefiningOp();
+  return source && isFree(source) && readsThroughCast(operand) ? source->getOperand(0) : operand.get();
+}
+
+/// Kernels had better compute the op again from its one large operand than store and read it: if there are several, as
+/// that operand is as easily read as the result; one alone if it has fewer bytes.
 bool FusionGraph::isCheapAgain(Operation *op, ArrayRef<Read> reads) const {
-  if (op->hasOneUse() || llvm::any_of(op->getUses(), readsMemory))
+  if (llvm::any_of(op->getUses(), [](OpOperand &use) { return readsMemory(use) && !readsThroughCast(use); }))
     return false;
   Value large;
   for (const Read &read : reads) {
@@ -83,7 +96,8 @@ bool FusionGraph::isCheapAgain(Operation *op, ArrayRef<Read> reads) const {
       return false;
     large = read.value;
   }
-  return large && dl::getStorageBytes(large.getType()) <= dl::getStorageBytes(op->getResult(0).getType());
+  int64_t spare = op->hasOneUse() ? 1 : 0;
+  return large && dl::getStorageBytes(large.getType()) + spare <= dl::getStorageBytes(op->getResult(0).getType());
 }
 
 bool FusionGraph::addFree(Operation *op) {
@@ -129,8 +143,8 @@ void FusionGraph::addReads(Node &node, FusionGroup &group) {
   Operation *op = node.op;
   auto readWhole = [&] {
     for (OpOperand &operand : op->getOpOperands())
-      if (readsMemory(operand))
-        node.reads.push_back({operand.get(), {}});
+      if (Value value = memoryOf(operand))
+        node.reads.push_back({value, {}});
   };
   if (isa<dl::GroupOp>(op)) {
     group.sealed = true;
@@ -232,8 +246,8 @@ FailureOr<FusionGraph> FusionGraph::build(Block &block) {
   for (Operation &op : llvm::reverse(block)) {
     if (!graph.isFree(&op) || inMemory.contains(&op))
       for (OpOperand &operand : op.getOpOperands())
-        if (readsMemory(operand))
-          inMemory.insert(operand.get().getDefiningOp());
+        if (Value value = graph.memoryOf(operand))
+          inMemory.insert(value.getDefiningOp());
   }
   for (Operation &op : block)
     if (!isProgramLevel(&op) && (graph.isFree(&op) ? inMemory.contains(&op) : !matchPattern(&op, m_Constant())))

@@ -80,6 +80,8 @@ private:
   /// Verifies the op; decides whether it is free.
   mlir::LogicalResult addOp(mlir::Operation *op);
   bool addFree(mlir::Operation *op);
+  /// The value that has to be in memory so that the operand can be read; null if none has.
+  mlir::Value memoryOf(mlir::OpOperand &operand) const;
   bool isCheapAgain(mlir::Operation *op, llvm::ArrayRef<Read> reads) const;
   void addNode(mlir::Operation *op);
   void addReads(Node &node, FusionGroup &group);

@@ -143,6 +143,12 @@ func.func @size_heads(%a: tensor<2x9x3x16xf32>, %b: tensor<2x9x3x16xf32>) -> ten
   return %y : tensor<2x3x9x9xf32>
 }
 
+// Neither terms nor rows lie side by side.
+func.func @size_batch_last(%a: tensor<20x29x2xf32>, %b: tensor<20x21x2xf32>) -> tensor<2x29x21xf32> {
+  %y = dl.dot_general %a, %b batch [2] x [2] contract [0] x [0] : (tensor<20x29x2xf32>, tensor<20x21x2xf32>) -> tensor<2x29x21xf32>
+  return %y : tensor<2x29x21xf32>
+}
+
 func.func @size_double(%a: tensor<9x400xf64>, %b: tensor<400x21xf64>) -> tensor<9x21xf64> {
   %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<9x400xf64>, tensor<400x21xf64>) -> tensor<9x21xf64>
   return %y : tensor<9x21xf64>

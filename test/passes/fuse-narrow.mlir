@@ -42,3 +42,51 @@ func.func @product(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>) -> tensor<4x4xbf1
   %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xbf16>
   return %y : tensor<4x4xbf16>
 }
+
+// A product of f32 reads what was cast to f32 as it was.
+// CHECK-LABEL: func.func @product_of_casts
+// CHECK-NOT: dl.cast
+// CHECK: kind(contract) [4, 4] (%[[L:.*]] = %arg0 : tensor<4x8xbf16>, %[[R:.*]] = %arg1 : tensor<8x4xf32>) -> tensor<4x4xf32>
+// CHECK-NEXT: %[[WIDE:.*]] = dl.cast %[[L]] : tensor<4x8xbf16> to tensor<4x8xf32>
+// CHECK-NEXT: dl.dot_general %[[WIDE]], %[[R]] batch [] x [] contract [1] x [0] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+func.func @product_of_casts(%a: tensor<4x8xbf16>, %b: tensor<8x4xf32>) -> tensor<4x4xf32> {
+  %0 = dl.cast %a : tensor<4x8xbf16> to tensor<4x8xf32>
+  %y = dl.dot_general %0, %b batch [] x [] contract [1] x [0] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  return %y : tensor<4x4xf32>
+}
+
+// What was 16 bits once is told apart from what is of f32: kernels may use other instructions for it.
+// CHECK-LABEL: func.func @two_products
+// CHECK: dl.dot_general {{.*}} {dl.widened} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+// CHECK-NOT: dl.widened
+// CHECK: dl.dot_general
+func.func @two_products(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>) -> (tensor<4x4xbf16>, tensor<4x4xf32>) {
+  %y = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xbf16>
+  %0 = dl.cast %a : tensor<4x8xbf16> to tensor<4x8xf32>
+  %1 = dl.cast %b : tensor<8x4xbf16> to tensor<8x4xf32>
+  %z = dl.dot_general %0, %1 batch [] x [] contract [1] x [0] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  return %y, %z : tensor<4x4xbf16>, tensor<4x4xf32>
+}
+
+// A value is stored in 16 bits where its reader alone wants f32.
+// CHECK-LABEL: func.func @stored_narrow
+// CHECK: kind(contract) [4, 8] {{.*}} -> tensor<4x8xbf16>
+// CHECK: kind(column) [4, 8] (%[[X:.*]] = %{{.*}} : tensor<4x8xbf16>) -> tensor<8xf32>
+// CHECK-NEXT: %[[WIDE:.*]] = dl.cast %[[X]] : tensor<4x8xbf16> to tensor<4x8xf32>
+// CHECK-NEXT: dl.reduce_sum %[[WIDE]] over [0] : (tensor<4x8xf32>) -> tensor<8xf32>
+func.func @stored_narrow(%a: tensor<4x4xbf16>, %b: tensor<4x8xbf16>) -> (tensor<4x8xbf16>, tensor<8xf32>) {
+  %x = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<4x4xbf16>, tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %wide = dl.cast %x : tensor<4x8xbf16> to tensor<4x8xf32>
+  %y = dl.reduce_sum %wide over [0] : (tensor<4x8xf32>) -> tensor<8xf32>
+  return %x, %y : tensor<4x8xbf16>, tensor<8xf32>
+}
+
+// What has to be in memory as f32 anyway is read there.
+// CHECK-LABEL: func.func @stored_wide
+// CHECK: %[[WIDE:.*]] = dl.group kind(pointwise) [4, 8] {{.*}} -> tensor<4x8xf32>
+// CHECK: dl.group kind(contract) [4, 4] ({{.*}} = %[[WIDE]] : tensor<4x8xf32>, {{.*}}) -> tensor<4x4xf32>
+func.func @stored_wide(%a: tensor<4x8xbf16>, %b: tensor<8x4xf32>) -> (tensor<4x8xf32>, tensor<4x4xf32>) {
+  %wide = dl.cast %a : tensor<4x8xbf16> to tensor<4x8xf32>
+  %y = dl.dot_general %wide, %b batch [] x [] contract [1] x [0] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  return %wide, %y : tensor<4x8xf32>, tensor<4x4xf32>
+}

@@ -20,7 +20,7 @@ rt.kernel @product workspace(0) {
   %0 = dl.group kind(contract) [256, 256] (%x1 = %x : tensor<256x256xbf16>, %w1 = %w : tensor<256x256xbf16>) -> tensor<256x256xbf16> {
     %1 = dl.cast %x1 : tensor<256x256xbf16> to tensor<256x256xf32>
     %2 = dl.cast %w1 : tensor<256x256xbf16> to tensor<256x256xf32>
-    %3 = dl.dot_general %1, %2 batch [] x [] contract [1] x [1] : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
+    %3 = dl.dot_general %1, %2 batch [] x [] contract [1] x [1] {dl.widened} : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
     %4 = dl.cast %3 : tensor<256x256xf32> to tensor<256x256xbf16>
     dl.yield %4 : tensor<256x256xbf16>
   }
