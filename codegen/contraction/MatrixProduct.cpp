@@ -32,7 +32,7 @@ public:
   void run() {
     if (plan.batch == 0 || plan.m == 0 || plan.n == 0)
       return;
-    if (plan.packColumns && plan.k > 0)
+    if (plan.packColumns && !plan.packInScratch && plan.k > 0)
       pack();
     double perElement = double(std::max<int64_t>(plan.k, 1)) * kNanosecondsPerMultiplyAdd;
     Value zero = {}, end = {};
@@ -71,43 +71,50 @@ private:
 
   // Element order of a packed sliver is [k][sliver width]: a tile reads it from start to end.
   void pack() {
-    int64_t width = plan.sliverWidth(), perBatch = plan.slivers() * plan.k * width;
     kernel.parallelRange(plan.batch * plan.k, 1, double(plan.n), [&](Value lo, Value hi) {
-      Memory source = kernel.operand(columnOperand, element), target = kernel.workspace(0, element);
+      Memory target = kernel.workspace(0, element);
       forLoop(kernel, lo, hi, [&](Value index) {
-        Value batch, k = index;
+        Value batch = i64(kernel, 0), k = index;
         if (plan.batch > 1) {
           batch = arith::DivUIOp::create(b, loc, index, i64(kernel, plan.k));
           k = arith::RemUIOp::create(b, loc, index, i64(kernel, plan.k));
-        } else {
-          batch = i64(kernel, 0);
         }
-        Value from = add(kernel, scaled(kernel, batch, columnStride(plan.batchAxis)),
-                         scaled(kernel, k, columnStride(plan.kAxis)));
-        Value to = add(kernel, scaled(kernel, batch, perBatch), scaled(kernel, k, width));
-        int64_t full = plan.n / width;
-        auto sliver = [&](Value j, int64_t live) {
-          Value source0 = add(kernel, from, scaled(kernel, j, width * columnStride(plan.nAxis)));
-          Value target0 = add(kernel, to, scaled(kernel, j, plan.k * width));
-          for (const RegisterTile::Column &column : columns(live)) {
-            int64_t stride = columnStride(plan.nAxis);
-            Value values = loadLanes(kernel, source, addOffset(kernel, source0, column.offset * stride), stride,
-                                     column.live, plan.lanes);
-            storeLanes(kernel, target, addOffset(kernel, target0, column.offset), 1, plan.lanes, values);
-          }
-        };
-        forLoop(kernel, i64(kernel, 0), i64(kernel, full), [&](Value j) { sliver(j, width); });
-        if (plan.n % width)
-          sliver(i64(kernel, full), plan.n % width);
+        packTerm(batch, k, target, scaled(kernel, batch, plan.packedElements()));
       });
     });
+  }
+
+  void packTerm(Value batch, Value k, Memory target, Value base) {
+    int64_t width = plan.sliverWidth(), full = plan.n / width;
+    Memory source = kernel.operand(columnOperand, element);
+    Value from =
+        add(kernel, scaled(kernel, batch, columnStride(plan.batchAxis)), scaled(kernel, k, columnStride(plan.kAxis)));
+    Value to = add(kernel, base, scaled(kernel, k, width));
+    auto sliver = [&](Value j, int64_t live) {
+      Value source0 = add(kernel, from, scaled(kernel, j, width * columnStride(plan.nAxis)));
+      Value target0 = add(kernel, to, scaled(kernel, j, plan.k * width));
+      for (const RegisterTile::Column &column : columns(live)) {
+        int64_t stride = columnStride(plan.nAxis);
+        Value values = loadLanes(kernel, source, addOffset(kernel, source0, column.offset * stride), stride,
+                                 column.live, plan.lanes);
+        storeLanes(kernel, target, addOffset(kernel, target0, column.offset), 1, plan.lanes, values);
+      }
+    };
+    forLoop(kernel, i64(kernel, 0), i64(kernel, full), [&](Value j) { sliver(j, width); });
+    if (plan.n % width)
+      sliver(i64(kernel, full), plan.n % width);
   }
 
   void slivers(Value batchLo, Value batchHi, Value lo, Value hi, Value tileLo, Value tileHi) {
     int64_t width = plan.sliverWidth(), full = plan.n / width;
     if (plan.wideRows)
-      wideRows = kernel.scratch(plan.scratchElements(), element);
+      wideRows = kernel.scratch(plan.wideRowElements(), element);
+    if (plan.packInScratch)
+      packed = kernel.scratch(std::max<int64_t>(plan.packedElements(), 1), element);
     forLoop(kernel, batchLo, batchHi, [&](Value batch) {
+      if (plan.packInScratch)
+        forLoop(kernel, i64(kernel, 0), i64(kernel, plan.k),
+                [&](Value k) { packTerm(batch, k, *packed, i64(kernel, 0)); });
       if (full) {
         Value end = arith::MinSIOp::create(b, loc, hi, i64(kernel, full));
         forLoop(kernel, lo, end, [&](Value j) { tiles(batch, j, width, tileLo, tileHi); });
@@ -129,14 +136,17 @@ private:
     tile.leafExtent = plan.leafTerms;
     tile.wideRows = wideRows;
     Memory rows = kernel.operand(rowOperand, element);
-    Memory source = plan.packColumns ? kernel.workspace(0, element) : kernel.operand(columnOperand, element);
+    Memory source = plan.packInScratch ? *packed
+                    : plan.packColumns ? kernel.workspace(0, element)
+                                       : kernel.operand(columnOperand, element);
     int64_t packedWidth = plan.sliverWidth();
     Value columnBase;
     if (plan.packColumns) {
       if (tile.columns.back().live < plan.lanes)
         tile.columns.back().live = plan.lanes; // packed slivers are padded: whole vectors can be read
-      columnBase = add(kernel, scaled(kernel, batch, plan.slivers() * plan.k * packedWidth),
-                       scaled(kernel, sliver, plan.k * packedWidth));
+      columnBase = scaled(kernel, sliver, plan.k * packedWidth);
+      if (!plan.packInScratch)
+        columnBase = add(kernel, scaled(kernel, batch, plan.packedElements()), columnBase);
     } else {
       columnBase = add(kernel, scaled(kernel, batch, columnStride(plan.batchAxis)),
                        scaled(kernel, sliver, packedWidth * columnStride(plan.nAxis)));
@@ -176,7 +186,7 @@ private:
   Type element;
   unsigned rowOperand, columnOperand;
   EpilogueFn epilogue;
-  std::optional<Memory> wideRows; ///< of the phase that is emitted
+  std::optional<Memory> wideRows, packed; ///< of the phase that is emitted
 };
 
 } // namespace
@@ -204,15 +214,21 @@ MatrixProductPlan MatrixProductPlan::of(const dl::ContractionDims &dims, int64_t
   plan.vectors = plan.n > plan.lanes ? 2 : 1;
   plan.rows = TileSplit::of(plan.m, mostTileRows(plan.vectors, traits));
   int64_t stride = plan.swapped ? plan.nAxis.lhsStride : plan.nAxis.rhsStride;
-  plan.packColumns = stride != 1 && plan.n > 1;
+  if (stride != 1 && plan.n > 1)
+    plan.pack(elementBytes, traits);
   return plan;
 }
 
-int64_t MatrixProductPlan::workspaceBytes(int64_t elementBytes) const {
-  return packColumns ? batch * slivers() * k * sliverWidth() * elementBytes : 0;
+void MatrixProductPlan::pack(int64_t elementBytes, const CpuTraits &traits) {
+  packColumns = true;
+  packInScratch = batch >= kShareable && packedElements() * elementBytes <= traits.scratchBytes;
 }
 
-int64_t MatrixProductPlan::scratchElements() const {
+int64_t MatrixProductPlan::workspaceBytes(int64_t elementBytes) const {
+  return packColumns && !packInScratch ? batch * packedElements() * elementBytes : 0;
+}
+
+int64_t MatrixProductPlan::wideRowElements() const {
   return WideRows::elements(rows.size + (rows.large ? 1 : 0), std::min(blockExtent, k));
 }
 

@@ -23,16 +23,20 @@ struct MatrixProductPlan {
   TileSplit rows{};
   bool wideRows = false;             ///< of 16-bit floats in memory: converted to scratch, a block and tile at a time
   bool packColumns = false;          ///< copied to workspace as [batch][sliver][k][sliver width]
+  bool packInScratch = false;        ///< rather one batch at a time, to the scratch of the thread that needs it
   int64_t blockExtent = 0;           ///< K block of the numerics contract
   int64_t leaves = 1, leafTerms = 0; ///< as ContractionDims
 
   static MatrixProductPlan of(const dl::ContractionDims &dims, int64_t elementBytes, const CpuTraits &traits);
+  void pack(int64_t elementBytes, const CpuTraits &traits);
 
   int64_t sliverWidth() const { return lanes * vectors; }
   int64_t slivers() const { return (n + sliverWidth() - 1) / sliverWidth(); }
   int64_t workspaceBytes(int64_t elementBytes) const;
+  /// Elements of the columns of one batch, packed.
+  int64_t packedElements() const { return slivers() * k * sliverWidth(); }
   /// Elements of a thread's scratch, where rows are wide ones.
-  int64_t scratchElements() const;
+  int64_t wideRowElements() const;
 };
 
 /// `lhs`, `rhs`: operand numbers of the kernel. The epilogue gets the loops {batch, m, n} that exist, in this order, by

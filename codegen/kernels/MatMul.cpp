@@ -155,9 +155,10 @@ static MatrixProductPlan planOf(Operation *anchor, const dl::ContractionDims &di
   int64_t bytes = bytesOf(elementType(anchor));
   auto plan = MatrixProductPlan::of(dims, bytes, traits);
   unsigned rows = plan.swapped ? 1 : 0;
-  plan.wideRows = isReadNarrow(anchor, rows) && plan.scratchElements() * bytes <= traits.scratchBytes;
+  plan.wideRows = isReadNarrow(anchor, rows) && plan.wideRowElements() * bytes <= traits.scratchBytes;
   // Without 64-byte vectors, masked lanes of 16 bits are loaded one by one.
-  plan.packColumns |= isReadNarrow(anchor, 1 - rows) && plan.n % plan.lanes && traits.vectorBytes < 64;
+  if (isReadNarrow(anchor, 1 - rows) && plan.n % plan.lanes && traits.vectorBytes < 64)
+    plan.pack(bytes, traits);
   return plan;
 }
 

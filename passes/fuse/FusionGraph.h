@@ -127,6 +127,8 @@ private:
   /// b can evaluate a's ops at other indices instead of reading them: a stores nothing else and is evaluated once.
   bool absorbs(FusionGroup &merged) const;
   bool readsAny() const;
+  /// b makes wider values of one that a has to store anyway: b's readers rather compute them.
+  bool widensStored() const;
   /// A collective would wait for more than it needs.
   bool delaysCollective() const;
 };

@@ -1,5 +1,7 @@
 #include "FusionGraph.h"
 
+#include "dlc/ir/Storage.h"
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::passes;
@@ -137,12 +139,29 @@ bool FusionRules::combineColumn(FusionGroup &merged) const {
   return (pointwise.domain == column.domain && readsAtLane(column.domain, column.axes)) || absorbs(merged);
 }
 
+bool FusionRules::widensStored() const {
+  const FusionGroup &reader = graph.getGroup(b);
+  auto isWider = [&](Value value) {
+    return llvm::any_of(reader.results, [&](Value result) {
+      return dl::getStorageBytes(result.getType()) > dl::getStorageBytes(value.getType());
+    });
+  };
+  return llvm::any_of(graph.getGroup(a).results, [&](Value value) {
+    bool read = false, stored = false;
+    for (const Reader &each : graph.readersOf(value)) {
+      unsigned group = each.node == FusionGraph::outside ? each.node : graph.groupOf(each.node);
+      (group == b ? read : stored) |= group != a;
+    }
+    return read && stored && isWider(value);
+  });
+}
+
 bool FusionRules::combineOwnKernel(FusionGroup &merged) const {
   const FusionGroup &first = graph.getGroup(a), &second = graph.getGroup(b);
   bool anchorFirst = first.kind != dl::GroupKind::Pointwise;
   const FusionGroup &anchor = anchorFirst ? first : second, &pointwise = anchorFirst ? second : first;
   if (pointwise.kind != dl::GroupKind::Pointwise || !pointwise.plain || pointwise.domain != anchor.domain ||
-      !readsAny() || !readsAtLane(anchor.domain, {}))
+      !readsAny() || !readsAtLane(anchor.domain, {}) || (anchorFirst && widensStored()))
     return false;
   // A contraction keeps partial sums in its result, so no update of a variable in its own memory.
   for (unsigned node : pointwise.nodes)

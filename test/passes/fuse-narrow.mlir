@@ -90,3 +90,18 @@ func.func @stored_wide(%a: tensor<4x8xbf16>, %b: tensor<8x4xf32>) -> (tensor<4x8
   %y = dl.dot_general %wide, %b batch [] x [] contract [1] x [0] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
   return %wide, %y : tensor<4x8xf32>, tensor<4x4xf32>
 }
+
+// A kernel that stores 16 bits makes no wider values of them: their reader does.
+// CHECK-LABEL: func.func @reader_widens
+// CHECK: kind(contract) [4, 8] {{.*}} -> tensor<4x8xbf16>
+// CHECK: kind(row) [4, 8] ({{.*}} : tensor<4x8xbf16>, {{.*}} : tensor<4x8xf32>) -> tensor<4xf32>
+// CHECK-NEXT: dl.cast
+// CHECK-NEXT: dl.mul
+// CHECK-NEXT: dl.reduce_sum
+func.func @reader_widens(%a: tensor<4x4xbf16>, %b: tensor<4x8xbf16>, %c: tensor<4x8xf32>) -> (tensor<4x8xbf16>, tensor<4xf32>) {
+  %x = dl.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<4x4xbf16>, tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %wide = dl.cast %x : tensor<4x8xbf16> to tensor<4x8xf32>
+  %p = dl.mul %wide, %c : tensor<4x8xf32>
+  %y = dl.reduce_sum %p over [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  return %x, %y : tensor<4x8xbf16>, tensor<4xf32>
+}
