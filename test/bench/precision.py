@@ -9,7 +9,6 @@ import argparse
 import dataclasses
 import json
 import pathlib
-import platform
 import re
 import statistics
 import subprocess
@@ -63,8 +62,8 @@ def judged(net, runs):
         if len(pairs) > 1:
             mean = statistics.mean(pairs)
             summary["differences"][precision] = {
-                "pairs": pairs, "mean": round(mean, NETS[net].digits + 1), "deviation": round(statistics.stdev(pairs), NETS[net].digits + 1),
-                "within": abs(mean) <= NETS[net].bound}
+                "pairs": pairs, "mean": round(mean, NETS[net].digits + 1),
+                "deviation": round(statistics.stdev(pairs), NETS[net].digits + 1), "within": abs(mean) <= NETS[net].bound}
     return summary
 
 
@@ -73,7 +72,7 @@ def write(path, runs):
     runs = sorted(runs, key=lambda run: (list(NETS).index(run["net"]), run["seed"], list(PRECISIONS).index(run["precision"])))
     nets = {net: judged(net, runs) for net in NETS if any(run["net"] == net for run in runs)}
     lines = [f'  {json.dumps(net)}: {json.dumps(summary)}' for net, summary in nets.items()]
-    text = (f'{{"command": "test/bench/precision.py build/release/bin", "machine": "{platform.machine()}",\n "nets": {{\n'
+    text = ('{"command": "test/bench/precision.py build/release/bin", "nets": {\n'
             + ",\n".join(lines) + '},\n "runs": [\n' + ",\n".join("  " + json.dumps(run) for run in runs) + "]}\n")
     path.write_text(text)
     return nets
@@ -103,7 +102,7 @@ def main():
         for done, job in enumerate(as_completed(jobs), 1):
             net, precision, seed = jobs[job]
             value, seconds = job.result()
-            runs.append({"net": net, "precision": precision, "seed": seed, "value": value, "seconds": seconds,
+            runs.append({"net": net, "precision": precision, "seed": seed, "value": value,
                          "command": " ".join(command(net, precision, seed))})
             write(options.json, runs)
             left = (time.monotonic() - start) / done * (len(wanted) - done)
