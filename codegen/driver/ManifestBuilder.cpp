@@ -5,6 +5,7 @@
 #include "driver/MeshDescription.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -95,6 +96,25 @@ std::vector<ValueInfo> values(ArrayAttr names, ArrayAttr types) {
   return list;
 }
 
+/// What runs twice in an entry, for reports: lines of text at the places of the groups.
+void describeRecomputed(StringRef entry, DictionaryAttr memory, std::vector<SiteInfo> &sites) {
+  auto groups = memory.getAs<ArrayAttr>("recomputed");
+  if (!groups)
+    return;
+  for (auto group : groups.getAsRange<DictionaryAttr>()) {
+    std::string text = llvm::formatv("computed again in {0}: {1} bytes, about {2:f3} ms", entry,
+                                     group.getAs<IntegerAttr>("bytes").getInt(),
+                                     group.getAs<FloatAttr>("milliseconds").getValueAsDouble());
+    SiteInfo site{text, "", 0, 0};
+    if (auto file = Location(group.getAs<LocationAttr>("place"))->findInstanceOf<FileLineColLoc>()) {
+      site.file = file.getFilename().str();
+      site.line = file.getLine();
+      site.column = file.getColumn();
+    }
+    sites.push_back(site);
+  }
+}
+
 } // namespace
 
 ImageData buildImageData(ModuleOp module, const Targets &targets) {
@@ -129,7 +149,11 @@ ImageData buildImageData(ModuleOp module, const Targets &targets) {
         {program.getSymName().str(), values(program.getArgumentNames(), program.getArgumentTypes()),
          values(program.getResultNames(), program.getResultTypes()), int64_t(program.getPeak())});
   describeMesh(module, manifest);
-  if (auto memory = module->getAttrOfType<DictionaryAttr>("dl.memory"))
+  auto memory = module->getAttrOfType<DictionaryAttr>("dl.memory");
+  if (auto entries = memory ? memory.getAs<DictionaryAttr>("entries") : DictionaryAttr())
+    for (NamedAttribute entry : entries)
+      describeRecomputed(entry.getName(), cast<DictionaryAttr>(entry.getValue()), manifest.sites);
+  if (memory)
     for (NamedAttribute item : memory)
       if (auto bytes = dyn_cast<IntegerAttr>(item.getValue()))
         manifest.memory.push_back({item.getName().str(), bytes.getInt()});

@@ -125,6 +125,7 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   pipeline.amp = options.amp;
   pipeline.observeCasts = options.observeCasts;
   pipeline.memoryLimit = options.memoryLimit;
+  pipeline.activationBudget = options.activationBudget;
   pipeline.shareKernels = options.shareKernels;
   pipeline.mesh = options.mesh;
   pipeline.leaves = options.leaves;
@@ -151,7 +152,7 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
     passes::buildBackendPipeline(manager, pipeline);
   if (succeeded(manager.run(module)))
     return planned ? checkWorkspaces(module, pipeline.workspaceBytes) : Status();
-  bool limit = failedPass == "dl-plan-memory" && options.memoryLimit > 0;
+  bool limit = failedPass == "dl-plan-memory" && (options.memoryLimit > 0 || options.activationBudget > 0);
   return {limit ? StatusCode::LimitExceeded : StatusCode::InvalidInput, "pass " + failedPass + " failed"};
 }
 

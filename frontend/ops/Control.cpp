@@ -285,6 +285,36 @@ void cond(const Arg &predicate, const Branch &taken, const Branch &otherwise, Fl
   results = wrapAll(values, sides[0].statics);
 }
 
+void checkpoint(const Branch &f, Flat &results, Where where) {
+  static const trace::OpRef op = trace::internOp("dl.checkpoint");
+  record::Body::prepare(where);
+  record::Body body("checkpoint", where);
+  Flat returned;
+  f(returned);
+  std::vector<ValueRef> all = valuesOf(returned, where);
+  size_t own = all.size();
+  body.end();
+  for (const record::Body::Touched &touched : body.touched())
+    all.push_back(touched.storage->value());
+  std::vector<ops::TypeRef> types;
+  types.reserve(all.size());
+  for (const ValueRef &value : all)
+    types.push_back(value->type);
+  std::vector<ValueRef> captured = body.captured(all);
+  std::vector<ValueRef> values = record::recordRegions(op, trace::Attributes().intern(), {body.region(captured, all)},
+                                                       captured, std::move(types), where);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i]->requiresGrad && !all[i]->requiresGrad) { // computed without gradients
+      values[i]->requiresGrad = false;
+      values[i]->severed = true;
+    }
+  for (size_t i = 0; i < body.touched().size(); ++i)
+    body.touched()[i].storage->replace(values[own + i]);
+  body.keepChanges();
+  values.resize(own);
+  results = wrapAll(values, returned.statics);
+}
+
 } // namespace detail
 
 } // namespace dlc

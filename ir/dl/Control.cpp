@@ -1,6 +1,9 @@
 #include "dlc/ir/Control.h"
 
 #include "dlc/ir/Program.h"
+#include "dlc/ir/Sharding.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace dlc::dl;
@@ -74,6 +77,39 @@ bool ScanOp::isDifferentiable(unsigned operand) {
 bool CondOp::isDifferentiable(unsigned operand) {
   return operand && hasFloatElements(getOperand(operand).getType()) &&
          llvm::any_of(getRegions(), [&](Region *region) { return influencesYield(region->getArgument(operand - 1)); });
+}
+
+bool CheckpointOp::isDifferentiable(unsigned operand) {
+  return hasFloatElements(getOperand(operand).getType()) && influencesYield(getBlock().getArgument(operand));
+}
+
+LogicalResult BarrierValueOp::buildAdjoint(AdjointBuilder &b) {
+  b.addTo(0, b.cotangent());
+  return success();
+}
+
+bool BarrierValueOp::isDifferentiable(unsigned operand) { return operand == 0 && hasFloatElements(getX().getType()); }
+
+ShardingRule BarrierValueOp::getShardingRule() {
+  ShardingRule rule = ShardingRule::whole(*this);
+  for (auto [dim, extent] : llvm::enumerate(cast<RankedTensorType>(getY().getType()).getShape()))
+    rule.results[0][dim] = rule.operands[0][dim] = {rule.addParallel(extent)};
+  return rule;
+}
+
+/// Constants are there at any time.
+LogicalResult BarrierValueOp::canonicalize(BarrierValueOp op, PatternRewriter &rewriter) {
+  auto isConstant = [](Value value) { return matchPattern(value, m_Constant()); };
+  if (isConstant(op.getX())) {
+    rewriter.replaceOp(op, op.getX());
+    return success();
+  }
+  SmallVector<Value> after(op.getAfter());
+  llvm::erase_if(after, isConstant);
+  if (after.size() == op.getAfter().size())
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] { op.getAfterMutable().assign(after); });
+  return success();
 }
 
 // The verifier of the op itself sees its regions as they were parsed, so this one is for operands alone.
@@ -152,6 +188,26 @@ LogicalResult CondOp::verifyRegions() {
       return failure();
   }
   return success();
+}
+
+LogicalResult CheckpointOp::verify() { return success(); }
+
+LogicalResult CheckpointOp::verifyRegions() {
+  if (failed(verifyTypes(*this, "body argument", getOperandTypes(), getBlock().getArgumentTypes())))
+    return failure();
+  FailureOr<YieldOp> yield = yieldOf(*this, getBody());
+  if (failed(yield))
+    return failure();
+  return verifyTypes(*this, "yielded value", getResultTypes(), yield->getOperandTypes());
+}
+
+SmallVector<Value> CheckpointOp::decompose(OpBuilder &builder) {
+  IRMapping inside;
+  inside.map(getBlock().getArguments(), getCaptured());
+  for (Operation &op : getBlock().without_terminator())
+    builder.clone(op, inside);
+  return llvm::map_to_vector(getBlock().getTerminator()->getOperands(),
+                             [&](Value value) { return inside.lookupOrDefault(value); });
 }
 
 static void printNamed(OpAsmPrinter &p, StringRef clause, ValueRange arguments, OperandRange operands) {
@@ -279,4 +335,23 @@ ParseResult CondOp::parse(OpAsmParser &parser, OperationState &result) {
   for (auto [argument, type] : llvm::zip(otherwise, captured.types))
     argument.type = type;
   return parser.parseRegion(*result.addRegion(), otherwise);
+}
+
+// %y = dl.checkpoint (%a = %x : tensor<4xf32>) -> (tensor<4xf32>) { … }
+void CheckpointOp::print(OpAsmPrinter &p) {
+  printNamed(p, "", getBlock().getArguments(), getCaptured());
+  p.printArrowTypeList(getResultTypes());
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  p << " ";
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+ParseResult CheckpointOp::parse(OpAsmParser &parser, OperationState &result) {
+  NamedOperands captured;
+  if (captured.parse(parser, AsmParser::Delimiter::OptionalParen) || captured.resolve(parser, result) ||
+      parser.parseOptionalArrowTypeList(result.types) || parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  for (auto [argument, type] : llvm::zip(captured.arguments, captured.types))
+    argument.type = type;
+  return parser.parseRegion(*result.addRegion(), captured.arguments);
 }

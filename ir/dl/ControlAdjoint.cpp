@@ -4,6 +4,7 @@
 #include "dlc/ir/Program.h"
 #include "dlc/ir/Storage.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
 // Adjoints of ops with regions. A block is differentiated into a second one that reads values of the first; those
@@ -403,3 +404,38 @@ private:
 LogicalResult ScanOp::buildAdjoint(AdjointBuilder &b) { return ScanAdjoint(*this, b).build(); }
 
 LogicalResult CondOp::buildAdjoint(AdjointBuilder &b) { return CondAdjoint(*this, b).build(); }
+
+// What the results depend on besides is read where it is; only what the body computes is there twice.
+LogicalResult CheckpointOp::buildAdjoint(AdjointBuilder &b) {
+  OpBuilder &builder = b.getBuilder();
+  SmallVector<Value> seeds(getNumResults()), after, operands;
+  for (auto [index, seed] : llvm::enumerate(seeds)) {
+    seed = b.cotangent(index).value;
+    if (seed && !matchPattern(seed, m_Constant()))
+      after.push_back(seed);
+  }
+  if (after.empty()) // the loss itself
+    llvm::append_range(after, getResults());
+  for (Value operand : getCaptured())
+    operands.push_back(BarrierValueOp::create(builder, getLoc(), operand, after));
+  auto again = cast<CheckpointOp>(builder.clone(*getOperation()));
+  again->setOperands(operands);
+  llvm::BitVector active(getNumOperands());
+  for (unsigned i = 0; i < active.size(); ++i)
+    active[i] = b.needs(i);
+  Block adjoint;
+  FailureOr<SmallVector<Value>> cotangents = b.getBlocks().differentiate(again.getBlock(), active, seeds, adjoint);
+  if (failed(cotangents))
+    return failure();
+  Block &block = *again->getBlock();
+  for (auto [argument, operand] : llvm::zip_equal(again.getBlock().getArguments(), operands))
+    argument.replaceAllUsesWith(operand);
+  again.getBlock().getTerminator()->erase();
+  block.getOperations().splice(Block::iterator(again), again.getBlock().getOperations());
+  block.getOperations().splice(Block::iterator(again), adjoint.getOperations());
+  again.erase();
+  for (unsigned i : active.set_bits())
+    if (Value cotangent = (*cotangents)[i])
+      b.addTo(i, cotangent);
+  return success();
+}

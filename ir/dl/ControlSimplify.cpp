@@ -279,3 +279,6 @@ void ScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContex
 void CondOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<TakeConstantBranch, DropUnusedOfCond>(context);
 }
+
+// Its body stays apart until derivatives are taken.
+void CheckpointOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}

@@ -48,9 +48,19 @@ static LogicalResult evaluateCond(CondOp op, ReferenceOperands operands, Referen
   return yielded;
 }
 
+static LogicalResult evaluateCheckpoint(CheckpointOp op, ReferenceOperands operands, ReferenceResults results,
+                                        ReferenceContext context) {
+  FailureOr<SmallVector<ReferenceTensor>> yielded = evaluateBlock(op.getBlock(), operands, context);
+  if (succeeded(yielded))
+    llvm::move(*yielded, results.begin());
+  return yielded;
+}
+
 void dlc::dl::registerReferenceControl(ReferenceRegistry &registry) {
   registry.addWithContext<ScanOp>(evaluateScan);
   registry.addWithContext<CondOp>(evaluateCond);
+  registry.addWithContext<CheckpointOp>(evaluateCheckpoint);
+  registry.add<BarrierValueOp>([](BarrierValueOp, ReferenceOperands x, ReferenceResults y) { y[0] = x[0]; });
   registry.add<MicroBatchesOp>([](MicroBatchesOp op, ReferenceOperands x, ReferenceResults y) {
     // [blocks, parts, rows, row's elements] to [parts, blocks, rows, row's elements].
     int64_t blocks = std::max<int64_t>(op.getBlocks(), 1), parts = y[0].shape()[0], run = y[0].size() / blocks / parts;

@@ -1,5 +1,6 @@
 #include "distributed/Partials.h"
 #include "distributed/RegionShardings.h"
+#include "dlc/ir/Control.h"
 #include "dlc/passes/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -81,7 +82,11 @@ private:
     if (isa<dl::ReshardOp>(op))
       return needed;
     auto given = op.getAttrOfType<ArrayAttr>(operandShardings);
+    // Of what a barrier waits for, any parts will do.
+    bool isBarrier = isa<dl::BarrierValueOp>(op);
     for (auto [operand, sharding] : llvm::zip_equal(op.getOpOperands(), needed)) {
+      if (isBarrier && operand.getOperandNumber() > 0)
+        continue;
       if (isa<func::ReturnOp>(op)) {
         sharding = shardings.lookup(operand.get()).withPartial({});
         continue;

@@ -1,4 +1,5 @@
 #include "distributed/RegionShardings.h"
+#include "dlc/ir/Control.h"
 #include "dlc/passes/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
@@ -143,6 +144,8 @@ private:
     dl::ShardingAttr common;
     for (OpOperand &use : result.getUses()) {
       Operation &user = *use.getOwner();
+      if (isa<dl::BarrierValueOp>(user) && use.getOperandNumber() > 0) // only waited for
+        continue;
       dl::ShardingAttr wanted;
       if (auto reshard = dyn_cast<dl::ReshardOp>(user))
         wanted = givenSharding(reshard.getSharding(), result).withPartial({});

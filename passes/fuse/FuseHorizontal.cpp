@@ -74,9 +74,10 @@ private:
 
   void addReadersOfOld(Value value, dl::GroupOp writer, SmallVectorImpl<Operation *> &list) const {
     for (OpOperand &use : value.getUses()) {
-      if (auto view = dyn_cast<dl::GroupOp>(use.getOwner()); view && isView(view))
-        addReadersOfOld(view.getResult(use.getOperandNumber()), writer, list);
-      else if (auto write = dyn_cast<dl::WriteOp>(use.getOwner()))
+      if (auto view = dyn_cast<dl::GroupOp>(use.getOwner()); view && isView(view)) {
+        if (use.getOperandNumber() < view.getNumResults()) // else only waited for
+          addReadersOfOld(view.getResult(use.getOperandNumber()), writer, list);
+      } else if (auto write = dyn_cast<dl::WriteOp>(use.getOwner()))
         if (dl::ReadOp read = reads.lookup(write.getVariableAttr().getAttr()))
           for (dl::GroupOp reader : readersOfBytes(read.getValue()))
             addGroup(reader, writer, list);

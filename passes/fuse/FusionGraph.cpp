@@ -2,6 +2,7 @@
 #include "distributed/Buckets.h"
 
 #include "dlc/ir/Collective.h"
+#include "dlc/ir/Control.h"
 #include "dlc/ir/Storage.h"
 #include "dlc/ir/Widen.h"
 #include "mlir/IR/Matchers.h"
@@ -72,7 +73,7 @@ static bool readsMemory(OpOperand &operand) {
   if (auto kernel = dyn_cast<dl::OwnKernelOpInterface>(op))
     return !kernel.acceptsSplat(operand.getOperandNumber()) || !isSplat(operand.get());
   auto map = dyn_cast<dl::IndexMapOpInterface>(op);
-  return isProgramLevel(op) || isa<dl::GroupOp, dl::ControlOpInterface>(op) || isExchange(op) ||
+  return isProgramLevel(op) || isa<dl::GroupOp, dl::ControlOpInterface, dl::BarrierValueOp>(op) || isExchange(op) ||
          (map && map.keepsOrder());
 }
 
@@ -146,7 +147,7 @@ void FusionGraph::addReads(Node &node, FusionGroup &group) {
       if (Value value = memoryOf(operand))
         node.reads.push_back({value, {}});
   };
-  if (isa<dl::GroupOp>(op)) {
+  if (isa<dl::GroupOp, dl::BarrierValueOp>(op)) {
     group.sealed = true;
     return readWhole();
   }
@@ -229,7 +230,7 @@ LogicalResult FusionGraph::addOp(Operation *op) {
       return op->emitOpError("expects a tensor of static shape, got ") << type;
   if (op->getNumResults() &&
       (addFree(op) || matchPattern(op, m_Constant()) || isExchange(op) ||
-       isa<dl::GroupOp, dl::ControlOpInterface, dl::OwnKernelOpInterface, dl::ReductionOpInterface,
+       isa<dl::GroupOp, dl::BarrierValueOp, dl::ControlOpInterface, dl::OwnKernelOpInterface, dl::ReductionOpInterface,
            dl::IndexMapOpInterface, dl::IndirectIndexOpInterface, dl::ScalarBodyOpInterface>(op)))
     return success();
   return op->emitOpError("expects a scalar body, an index map, a reduction or a kernel of its own, got none; "

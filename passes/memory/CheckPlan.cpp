@@ -1,6 +1,7 @@
 #include "Placement.h"
 #include "UnderWay.h"
 
+#include "dlc/ir/Control.h"
 #include "dlc/ir/Storage.h"
 #include "dlc/passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -90,6 +91,10 @@ Value bytesOf(Value value) {
     auto yield = cast<dl::YieldOp>(group.getBody().front().getTerminator());
     Value inside = yield.getValues()[cast<OpResult>(value).getResultNumber()];
     bool moved = false;
+    if (auto barrier = inside.getDefiningOp<dl::BarrierValueOp>()) {
+      inside = barrier.getX();
+      moved = true;
+    }
     for (auto map = inside.getDefiningOp<dl::IndexMapOpInterface>(); map && map.keepsOrder();
          map = inside.getDefiningOp<dl::IndexMapOpInterface>()) {
       inside = map->getOperand(0);

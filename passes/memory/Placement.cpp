@@ -2,6 +2,7 @@
 
 #include "dlc/ir/Collective.h"
 #include "dlc/ir/Constant.h"
+#include "dlc/ir/Control.h"
 #include "dlc/ir/Storage.h"
 
 using namespace mlir;
@@ -11,9 +12,11 @@ using namespace dlc::passes;
 bool dlc::passes::isView(dl::GroupOp group) {
   if (group.isExchange())
     return group.getKind() == dl::GroupKind::Wait;
+  Block &body = group.getBody().front();
+  if (isa<dl::BarrierValueOp>(body.front()))
+    return true;
   if (group.getInputs().size() != 1 || group.getNumResults() != 1)
     return false;
-  Block &body = group.getBody().front();
   return !body.without_terminator().empty() && llvm::all_of(body.without_terminator(), [](Operation &op) {
     auto map = dyn_cast<dl::IndexMapOpInterface>(op);
     return map && map.keepsOrder() && op.getNumOperands() == 1;
@@ -74,7 +77,8 @@ SmallVector<dl::GroupOp> dlc::passes::readersOfBytes(Value root) {
       if (!group)
         continue;
       if (isView(group)) {
-        open.push_back(group.getResult(use.getOperandNumber()));
+        if (use.getOperandNumber() < group.getNumResults()) // else only waited for
+          open.push_back(group.getResult(use.getOperandNumber()));
         continue;
       }
       readers.insert(group);

@@ -6,6 +6,7 @@
 #include "dlc/passes/MemoryPlan.h"
 #include "dlc/passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FormatVariadic.h"
 
 // Before:  %y = dl.group kind(pointwise) [4] (%a = %x : tensor<4xf32>) -> (tensor<4xf32>) { … }
 // After:   %y = dl.group kind(pointwise) [4] (%a = %x : tensor<4xf32>) -> (tensor<4xf32>)
@@ -39,7 +40,7 @@ public:
   int64_t offsetOf(unsigned buffer) const { return packing.offsets[buffer]; }
 
   EntryMemory plan();
-  /// Notes the values that are live where most bytes are, the largest ten.
+  /// Notes the values that are live where most bytes are, the largest ten, and what would make them less.
   void explain(InFlightDiagnostic &error) const;
 
 private:
@@ -49,6 +50,9 @@ private:
   void placeResult(OpResult result, int64_t position, SmallVectorImpl<int64_t> &inPlace);
   std::optional<unsigned> findDyingInput(OpResult result, int64_t position, ArrayRef<int64_t> taken) const;
   int64_t lastUse(Value root) const;
+  /// Buffers, the largest first, and where they are live together.
+  SmallVector<unsigned> liveAtPeak(int64_t &peak) const;
+  StringRef classOf(unsigned buffer, int64_t peak) const;
   unsigned addBuffer(int64_t bytes, int64_t start, int64_t end, Operation *owner);
   void setSlots();
 
@@ -191,8 +195,8 @@ EntryMemory EntryPlanner::plan() {
   return memory;
 }
 
-void EntryPlanner::explain(InFlightDiagnostic &error) const {
-  int64_t peak = 0;
+SmallVector<unsigned> EntryPlanner::liveAtPeak(int64_t &peak) const {
+  peak = 0;
   liveBound(intervals, &peak);
   SmallVector<unsigned> live;
   for (unsigned buffer = 0; buffer < intervals.size(); ++buffer)
@@ -201,12 +205,47 @@ void EntryPlanner::explain(InFlightDiagnostic &error) const {
   llvm::sort(live, [&](unsigned a, unsigned b) {
     return std::pair(-intervals[a].bytes, a) < std::pair(-intervals[b].bytes, b);
   });
-  for (unsigned buffer : ArrayRef(live).take_front(10)) {
-    auto workspace = workspaces.find(owners[buffer]);
-    bool isWorkspace = workspace != workspaces.end() && workspace->second == buffer;
+  return live;
+}
+
+/// What the bytes are to the group that runs at the peak.
+StringRef EntryPlanner::classOf(unsigned buffer, int64_t peak) const {
+  auto workspace = workspaces.find(owners[buffer]);
+  if (workspace != workspaces.end() && workspace->second == buffer)
+    return "workspace";
+  bool isUsed = intervals[buffer].start == peak || intervals[buffer].end == peak;
+  for (auto [value, other] : buffers)
+    if (other == buffer && peak < int64_t(groups.size()))
+      isUsed |= llvm::is_contained(readersOfBytes(value), groups[peak]);
+  return isUsed ? "in use there" : "kept for later";
+}
+
+void EntryPlanner::explain(InFlightDiagnostic &error) const {
+  int64_t peak;
+  SmallVector<unsigned> live = liveAtPeak(peak);
+  for (unsigned buffer : ArrayRef(live).take_front(10))
     error.attachNote(owners[buffer]->getLoc())
-        << intervals[buffer].bytes << " bytes live at the peak" << (isWorkspace ? " (workspace)" : "");
+        << intervals[buffer].bytes << " bytes live at the peak, " << classOf(buffer, peak);
+  // Gradients have the types of parameters; other values grow with the batch.
+  DenseSet<Type> parameters;
+  int64_t wide = 0, batch = 0;
+  if (groups.empty())
+    return;
+  dl::GroupOp first = groups.front();
+  for (auto variable : first->getParentOfType<ModuleOp>().getOps<dl::VariableOp>())
+    parameters.insert(variable.getType());
+  for (unsigned buffer : live) {
+    auto of = llvm::find_if(buffers, [&](auto &entry) { return entry.second == buffer; });
+    if (of == buffers.end())
+      continue;
+    auto type = cast<RankedTensorType>(of->first.getType());
+    wide += type.getElementType().isF32() ? intervals[buffer].bytes : 0;
+    batch += parameters.contains(type) ? 0 : intervals[buffer].bytes;
   }
+  if (wide)
+    error.attachNote() << "16 bit instead of 32 would save about " << wide / 2 << " bytes (--amp=bf16)";
+  if (batch)
+    error.attachNote() << "half the batch would save about " << batch / 2 << " bytes";
 }
 
 static LogicalResult checkGrouped(Block &block) {
@@ -295,6 +334,7 @@ private:
 struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
   using PlanMemoryPassBase::PlanMemoryPassBase;
   WorkspaceBytes workspaceOf;
+  int64_t activationBudget = 0;
 
   void runOnOperation() override {
     constantBytes = 0;
@@ -334,12 +374,8 @@ struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
     int64_t peak = entry.activation + entry.io + constantBytes;
     for (auto &[name, bytes] : stateBytes())
       peak += bytes;
-    if (memoryLimit && peak > memoryLimit) {
-      InFlightDiagnostic error = function.emitOpError("expects to need at most ")
-                                 << int64_t(memoryLimit) << " bytes, got " << peak;
-      planner.explain(error);
-      return error;
-    }
+    if (failed(checkLimits(function, planner, entry.activation, peak, entry.io)))
+      return failure();
     most.activation = std::max(most.activation, entry.activation);
     most.workspace = std::max(most.workspace, entry.workspace);
     most.io = std::max(most.io, entry.io);
@@ -347,11 +383,42 @@ struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
     auto number = [&](StringRef name, int64_t bytes) {
       return builder.getNamedAttr(name, builder.getI64IntegerAttr(bytes));
     };
-    entries.push_back(builder.getNamedAttr(
-        function.getName(),
-        builder.getDictionaryAttr({number("activation", entry.activation), number("bound", entry.bound),
-                                   number("io", entry.io), number("peak", peak)})));
+    SmallVector<NamedAttribute> numbers{number("activation", entry.activation), number("bound", entry.bound),
+                                        number("io", entry.io), number("peak", peak)};
+    for (StringRef name : {"kept", "recomputed"})
+      if (Attribute known = function->removeAttr(("dl." + name).str()))
+        numbers.push_back(builder.getNamedAttr(name, known));
+    entries.push_back(builder.getNamedAttr(function.getName(), builder.getDictionaryAttr(numbers)));
     return success();
+  }
+
+  LogicalResult checkLimits(func::FuncOp function, const EntryPlanner &planner, int64_t activation, int64_t peak,
+                            int64_t io) {
+    bool fits = !memoryLimit || peak <= memoryLimit, fitsBudget = !activationBudget || activation <= activationBudget;
+    if (fits && fitsBudget)
+      return success();
+    InFlightDiagnostic error = function.emitOpError("expects to need at most ");
+    if (fits)
+      error << activationBudget << " bytes of activations, got " << activation;
+    else
+      error << int64_t(memoryLimit) << " bytes, got " << peak;
+    planner.explain(error);
+    if (auto again = function->getAttrOfType<ArrayAttr>("dl.recomputed")) {
+      double milliseconds = 0;
+      for (auto group : again.getAsRange<DictionaryAttr>())
+        milliseconds += group.getAs<FloatAttr>("milliseconds").getValueAsDouble();
+      std::string time = llvm::formatv("{0:f2}", milliseconds).str();
+      error.attachNote() << "computing " << again.size() << " groups a second time has brought "
+                         << function->getAttrOfType<IntegerAttr>("dl.kept").getInt() << " bytes of activations down to "
+                         << activation << ", at about " << time << " ms more";
+    }
+    std::string rest;
+    llvm::raw_string_ostream stream(rest);
+    stream << "activations " << activation << ", arguments and results " << io << ", constants " << constantBytes;
+    for (auto &[name, bytes] : stateBytes())
+      stream << ", " << name << " " << bytes;
+    error.attachNote() << "bytes by class: " << rest;
+    return error;
   }
 
   /// Constants that no kernel holds lie in their own arena, equal ones once.
@@ -390,9 +457,10 @@ struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
 
 } // namespace
 
-std::unique_ptr<Pass> dlc::passes::createPlanMemoryPass(WorkspaceBytes workspaceOf, int64_t memoryLimit,
+std::unique_ptr<Pass> dlc::passes::createPlanMemoryPass(WorkspaceBytes workspaceOf, MemoryLimits limits,
                                                         int64_t sliceAlignment) {
-  auto pass = std::make_unique<PlanMemoryPass>(PlanMemoryPassOptions{memoryLimit, 0, sliceAlignment});
+  auto pass = std::make_unique<PlanMemoryPass>(PlanMemoryPassOptions{limits.all, 0, sliceAlignment});
+  pass->activationBudget = limits.activation;
   pass->workspaceOf = std::move(workspaceOf);
   return pass;
 }

@@ -14,6 +14,7 @@
 // RUN: %S/Inputs/expect_exit.sh 2 dlc compile %t/good.mlir 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: %S/Inputs/expect_exit.sh 2 dlc frobnicate 2>&1 | FileCheck %s --check-prefix=COMMAND
 // RUN: %S/Inputs/expect_exit.sh 3 dlc compile %t/good.mlir --memory-limit 100 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=LIMIT
+// RUN: %S/Inputs/expect_exit.sh 3 dlc compile %t/good.mlir --activation-budget 100 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=BUDGET
 
 // UNDECLARED: undeclared.mlir:2:19: error: use of undeclared SSA value name
 // TYPES: types.mlir:2:{{[0-9]+}}: error: {{.*}}tensor<4xf32>{{.*}}tensor<5xf32>
@@ -29,7 +30,11 @@
 // OUTPUT: --output
 // COMMAND: A subcommand is required
 // LIMIT: good.mlir:1:{{[0-9]+}}: error: {{.*}}at most 100 bytes, got
-// LIMIT: good.mlir:2:{{[0-9]+}}: note: 256 bytes live at the peak
+// LIMIT: good.mlir:2:{{[0-9]+}}: note: 256 bytes live at the peak, in use there
+// LIMIT: note: 16 bit instead of 32 would save about {{[0-9]+}} bytes
+// LIMIT: note: half the batch would save about {{[0-9]+}} bytes
+// LIMIT: note: bytes by class: activations {{[0-9]+}}, arguments and results 512, constants 0
+// BUDGET: error: {{.*}}at most 100 bytes of activations, got
 
 //--- undeclared.mlir
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.entry} {

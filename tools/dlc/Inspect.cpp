@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+
 namespace dlc::tool {
 
 namespace {
@@ -92,6 +94,18 @@ void printMesh(const Manifest &manifest) {
   }
 }
 
+/// What runs a second time, by place.
+void printRecomputed(const Manifest &manifest) {
+  std::map<std::string, int> places;
+  for (size_t site = 0; site < manifest.sites.size(); ++site)
+    if (manifest.sites[site].op.starts_with("computed again"))
+      ++places[manifest.place(site)];
+  if (!places.empty())
+    fmt::print("\ncomputed again instead of kept\n");
+  for (const auto &[place, count] : places)
+    fmt::print("  {}{}\n", place, count > 1 ? fmt::format(", {} times", count) : "");
+}
+
 } // namespace
 
 Status inspect(const InspectArguments &arguments) {
@@ -116,6 +130,7 @@ Status inspect(const InspectArguments &arguments) {
                initial(variable.init));
   printMesh(*manifest);
   printKernels(*manifest);
+  printRecomputed(*manifest);
   fmt::print("\nmemory, bytes\n");
   int64_t total = 0;
   for (const MemoryClass &item : manifest->memory) {

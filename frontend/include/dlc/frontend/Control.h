@@ -21,6 +21,24 @@ void scan(const Flat &carried, const Flat &sliced, const ScanBody &body, ScanOpt
 using Branch = std::function<void(Flat &results)>;
 void cond(const Arg &predicate, const Branch &taken, const Branch &otherwise, Flat &results);
 
+void checkpoint(const Branch &f, Flat &results, Where where);
+
+/// f whose inner values no backward() keeps.
+template <typename F>
+struct Checkpointed {
+  F f;
+  Where where;
+
+  template <typename... Xs>
+  auto operator()(const Xs &...xs) {
+    using Result = std::decay_t<std::invoke_result_t<F &, const Xs &...>>;
+    Flat results;
+    checkpoint([&](Flat &out) { flatten<Result>(f(xs...), out); }, results, where);
+    FlatReader reader{results};
+    return unflatten<Result>(reader);
+  }
+};
+
 using MicroBatchLoss = std::function<Tensor(const Tensor &x, const Tensor &y)>;
 Tensor accumulate(int64_t n, const MicroBatchLoss &loss, const Tensor &x, const Tensor &y, Where where);
 
@@ -63,6 +81,27 @@ auto cond(Arg predicate, F &&f, G &&g) {
       [&](detail::Flat &out) { detail::flatten<Result>(g(), out); }, results);
   detail::FlatReader reader{results};
   return detail::unflatten<Result>(reader);
+}
+
+/// f as a function whose inner values are not kept for backward(), which computes them again from f's inputs and what f
+/// uses from outside: less memory for more time, the same bits. What f returns are tensors, or vectors, tuples and
+/// structs of them; random numbers in f are the same again, and tensors it changes in place (running statistics) change
+/// once.
+template <typename F>
+auto checkpoint(F f, Where where = Where::current()) {
+  return detail::Checkpointed<F>{std::move(f), where};
+}
+
+/// checkpoint(f)(x).
+template <typename F, typename X>
+auto checkpoint(F f, const X &x, Where where = Where::current()) {
+  return checkpoint(std::move(f), where)(x);
+}
+
+/// checkpoint(f)(x, y).
+template <typename F, typename X, typename Y>
+auto checkpoint(F f, const X &x, const Y &y, Where where = Where::current()) {
+  return checkpoint(std::move(f), where)(x, y);
 }
 
 /// Adds to `.grad` what backward() of the mean loss of the batch would, in the memory of a part of it: cuts x and y

@@ -87,4 +87,37 @@ def Dl_CondOp : Dl_ControlFlow<"cond", [DeclareOpInterfaceMethods<Dl_Control, ["
   let regions = (region SizedRegion<1>:$taken, SizedRegion<1>:$otherwise);
 }
 
+def Dl_BarrierValueOp : Dl_PureOp<"barrier_value", [DiffSome, AllTypesMatch<["x", "y"]>, Shards]> {
+  let summary = "x, which nobody sees through: what is computed from y is not shared with what is computed from x";
+  let description = [{
+    Nor is it computed before the values behind `after` are there, whose elements are not read. It costs nothing: y has the
+    bytes of x. Recomputation stands on it: the same ops on y are other values, late ones.
+    ```mlir
+    %y = dl.barrier_value %x : tensor<4xf32> after %g : tensor<8xf32>
+    ```}];
+  let arguments = (ins Dl_Tensor:$x, Variadic<Dl_Tensor>:$after);
+  let results = (outs Dl_Tensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) (`after` $after^ `:` type($after))?";
+  let hasCanonicalizeMethod = 1;
+}
+
+def Dl_CheckpointOp : Dl_ControlFlow<"checkpoint", [Decomposes]> {
+  let summary = "Its body, whose inner values no derivative keeps: the backward pass computes them again from the operands";
+  let description = [{
+    The body has the operands as arguments and yields the results.
+    ```mlir
+    %y = dl.checkpoint (%a = %x : tensor<4xf32>, %b = %w : tensor<4xf32>) -> (tensor<4xf32>) {
+      %0 = dl.mul %a, %b : tensor<4xf32>
+      %1 = dl.tanh %0 : tensor<4xf32>
+      dl.yield %1 : tensor<4xf32>
+    }
+    ```
+    Adjoint: the body once more, on `dl.barrier_value`s of the operands that wait for the results' cotangents, and its
+    adjoint. Random draws inside are functions of their seed and offset, so they are the same again. Without a derivative it is
+    its body.}];
+  let arguments = (ins Variadic<Dl_Tensor>:$captured);
+  let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = "::mlir::Block &getBlock() { return getBody().front(); }";
+}
+
 #endif

@@ -9,9 +9,19 @@ namespace dlc::passes {
 /// Scratch bytes a group's kernel needs while it runs; the code generator knows.
 using WorkspaceBytes = std::function<int64_t(dl::GroupOp)>;
 
-/// dl-plan-memory with the code generator's answer; `memoryLimit` in bytes, 0 for none. `sliceAlignment`: bytes to
-/// which kernels need their operands aligned.
-std::unique_ptr<mlir::Pass> createPlanMemoryPass(WorkspaceBytes workspaceOf, int64_t memoryLimit = 0,
+/// What memory an entry may need, in bytes; 0: no limit.
+struct MemoryLimits {
+  int64_t all = 0;        ///< at its peak
+  int64_t activation = 0; ///< of activations
+};
+
+/// dl-plan-memory with the code generator's answer. `sliceAlignment`: bytes to which kernels need their operands
+/// aligned.
+std::unique_ptr<mlir::Pass> createPlanMemoryPass(WorkspaceBytes workspaceOf, MemoryLimits limits = {},
                                                  int64_t sliceAlignment = 1);
+
+/// dl-rematerialize, the same way.
+std::unique_ptr<mlir::Pass> createRematerializePass(WorkspaceBytes workspaceOf, MemoryLimits limits,
+                                                    int64_t sliceAlignment = 1);
 
 } // namespace dlc::passes
