@@ -43,8 +43,9 @@ void printOptions(llvm::raw_ostream &out, const CompileOptions &options, const C
       out << name << " " << size << "\n";
   out << options.simCheck << " " << options.train << " " << options.lossScale << " " << options.dynamicScale << " "
       << options.clipNorm << " " << options.amp << " " << options.observeCasts << " " << options.memoryLimit << " "
-      << options.shareKernels << " " << options.dataParallel << " " << options.bucketBytes << " "
-      << std::bit_cast<uint64_t>(options.linkSeconds) << " " << std::bit_cast<uint64_t>(options.linkBandwidth) << "\n";
+      << options.activationBudget << " " << options.shareKernels << " " << options.dataParallel << " "
+      << options.bucketBytes << " " << std::bit_cast<uint64_t>(options.linkSeconds) << " "
+      << std::bit_cast<uint64_t>(options.linkBandwidth) << "\n";
 }
 
 /// Everything that code follows from, as a name; places in the user's text count, since messages have them.
