@@ -100,6 +100,13 @@ static Status checkWorkspaces(ModuleOp module, const std::function<int64_t(dl::G
   return {};
 }
 
+static bool hasLimit(ModuleOp module, passes::MemoryLimits limits) {
+  return llvm::any_of(module.getOps<func::FuncOp>(), [&](func::FuncOp entry) {
+    passes::MemoryLimits own = limits.of(entry);
+    return own.all > 0 || own.activation > 0;
+  });
+}
+
 Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, const Targets &targets) {
   if (Status status = checkPassNames(options); !status.ok())
     return status;
@@ -152,7 +159,7 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
     passes::buildBackendPipeline(manager, pipeline);
   if (succeeded(manager.run(module)))
     return planned ? checkWorkspaces(module, pipeline.workspaceBytes) : Status();
-  bool limit = failedPass == "dl-plan-memory" && (options.memoryLimit > 0 || options.activationBudget > 0);
+  bool limit = failedPass == "dl-plan-memory" && hasLimit(module, {options.memoryLimit, options.activationBudget});
   return {limit ? StatusCode::LimitExceeded : StatusCode::InvalidInput, "pass " + failedPass + " failed"};
 }
 

@@ -414,6 +414,9 @@ Tensor &Tensor::requires_grad_(bool value, Where where) {
     now->requiresGrad = value;
     now->leaf = value ? &storage : nullptr;
     storage.replace(now);
+  } else if (value) {
+    record::EnableGradScope mode(true);
+    record::valueOf(*this, where); // a pending value becomes a leaf
   }
   return *this;
 }

@@ -2,6 +2,8 @@
 #include "ops/Primitive.h"
 #include "record/Variable.h"
 
+#include "dlc/runtime/Manifest.h"
+
 #include <algorithm>
 #include <chrono>
 
@@ -186,7 +188,12 @@ void compileEntry(FunctionState &function, Entry &entry) {
   std::shared_ptr<const record::Compiled> compiled =
       record::compiledFor(entry.graph, function.options.name, function.where);
   entry.runnable = compiled->runnable;
-  entry.report.peak_bytes = entry.runnable->peakBytes();
+  if (const Manifest *manifest = entry.runnable->manifest()) {
+    entry.report.peak_bytes = manifest->entries.front().peak;
+    for (const MemoryClass &memory : manifest->memory)
+      if (memory.name == "activation")
+        entry.report.activation_bytes = memory.bytes;
+  }
   entry.program =
       record::toProgram(entry.graph, std::vector<bool>(entry.graph.numbers.size(), false), function.options.name);
   record::Bound bound;
@@ -232,6 +239,16 @@ bool extractEntry(const FunctionState &function, Entry &entry, Recording &record
     return false;
   }
   entry.graph = record::extract(recording.trace, recording.arguments, std::move(wanted.values), *places.front());
+  const JitOptions &options = function.options;
+  for (int64_t limit : {options.memory_limit, options.activation_budget})
+    if (limit < 0)
+      record::fail(ErrorKind::Value, "jit: expected limits of 0 bytes or more, got " + std::to_string(limit),
+                   function.where);
+  if (options.memory_limit || options.activation_budget) {
+    entry.graph.limits = {options.memory_limit, options.activation_budget};
+    for (int64_t limit : {options.memory_limit, options.activation_budget})
+      entry.graph.key.push_back(static_cast<uint64_t>(limit));
+  }
   for (const record::Node *number : entry.graph.numbers)
     entry.hostNumbers.push_back({*number->number, number->site});
   bindInputs(entry, recording);

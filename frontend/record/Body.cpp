@@ -45,13 +45,47 @@ ValueRef Body::addArgument(TypeRef type, Place *place, bool requiresGrad) {
   return value;
 }
 
+/// Whether what the storage holds was there before the body.
+bool Body::isOlder(const Storage &storage) const {
+  return storage.serial < firstSerial &&
+         std::none_of(changes.begin(), changes.end(), [&](const Touched &t) { return t.storage.get() == &storage; });
+}
+
 void Body::noteTouched(Storage &storage) {
   if (outer)
     outer->noteTouched(storage);
-  bool isKnown =
-      std::any_of(changes.begin(), changes.end(), [&](const Touched &t) { return t.storage.get() == &storage; });
-  if (storage.serial < firstSerial && !isKnown)
+  if (isOlder(storage))
     changes.push_back({Ref<Storage>(&storage), storage.value(), storage.version});
+}
+
+Body::Before::Before(const Storage &storage) : innermost(threadState().body), end(currentTrace().last) {
+  for (Body *body = innermost; body && body->isOlder(storage); body = body->outer)
+    holder = body;
+  if (holder)
+    threadState().body = holder->outer;
+}
+
+Body::Before::~Before() {
+  if (!holder)
+    return;
+  threadState().body = innermost;
+  const Node *place = holder->last.get();
+  if (place == end)
+    end = nullptr; // nothing in between: the nodes are where they belong
+  Trace &trace = currentTrace();
+  Ref<Node> last = holder->last;
+  for (Node *node = end ? end->after : place ? place->after : trace.first, *after; node; node = after) {
+    after = node->after;
+    Ref<Node> moved(node);
+    if (end) {
+      unlink(*node);
+      insertAfter(trace, last.get(), *node);
+    }
+    last = moved;
+  }
+  for (Body *body = innermost; body != holder->outer; body = body->outer)
+    if (body->last.get() == place)
+      body->last = last;
 }
 
 void Body::restoreChanges() {

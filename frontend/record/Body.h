@@ -56,7 +56,23 @@ public:
   /// An Error: `cause` cannot be while a body is recorded.
   [[noreturn]] void refuse(const char *cause, const std::source_location &line) const;
 
+  /// While it lives, what is recorded about the storage's value goes before the bodies that began after the value was
+  /// there.
+  class Before {
+  public:
+    explicit Before(const Storage &storage);
+    ~Before();
+    Before(const Before &) = delete;
+    Before &operator=(const Before &) = delete;
+
+  private:
+    Body *innermost;
+    Body *holder = nullptr; // the outermost of those bodies
+    Node *end = nullptr;    // of the trace, when this began
+  };
+
 private:
+  bool isOlder(const Storage &storage) const;
   const Value &resolved(const Value &value) const;
   bool isInside(const Value &value) const { return value.node && inside.contains(value.node.get()); }
   std::vector<Node *> neededBy(std::span<const ValueRef> results) const;

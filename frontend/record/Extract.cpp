@@ -226,6 +226,7 @@ static void spread(trace::Program &program, const Extracted &graph) {
 trace::Program toProgram(const Extracted &graph, const std::vector<bool> &asRuntime, const std::string &name) {
   trace::Program program;
   program.name = name;
+  program.limits = graph.limits;
   for (const ValueRef &input : graph.inputs)
     program.inputs.push_back(input->type);
   for (size_t i = 0; i < graph.numbers.size(); ++i)

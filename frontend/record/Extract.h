@@ -22,6 +22,7 @@ struct Extracted {
   std::vector<uint64_t> key;
   /// Mark of the nodes that are needed.
   uint64_t visit = 0;
+  trace::MemoryLimits limits = {};
   /// Where it runs. Inputs live there or are numbers of the host.
   Place *place = nullptr;
 

@@ -29,14 +29,17 @@ void unlink(Node &node) {
   --trace.nodes;
 }
 
-namespace {
-void append(Trace &trace, Node &node) {
+void insertAfter(Trace &trace, Node *before, Node &node) {
   node.trace = &trace;
-  node.before = trace.last;
-  (trace.last ? trace.last->after : trace.first) = &node;
-  trace.last = &node;
+  node.before = before;
+  node.after = before ? before->after : trace.first;
+  (before ? before->after : trace.first) = &node;
+  (node.after ? node.after->before : trace.last) = &node;
   ++trace.nodes;
 }
+
+namespace {
+void append(Trace &trace, Node &node) { insertAfter(trace, trace.last, node); }
 
 std::mutex keptLock;
 std::unordered_set<Value *> keptValues;

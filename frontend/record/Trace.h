@@ -88,6 +88,8 @@ ValueRef recordNumber(double number, DType dtype, const std::source_location &li
 const trace::Scope *enterScope(const std::source_location &where, const trace::Scope *outer);
 /// Takes a node out of its trace.
 void unlink(Node &node);
+/// Puts a node that is in no trace behind `before`; null: first.
+void insertAfter(Trace &trace, Node *before, Node &node);
 void noteNode(int change);
 /// Values whose graph is kept for a later backward(), so that it can be dropped once it is stale.
 void listKept(Value &value);

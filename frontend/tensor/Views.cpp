@@ -1,4 +1,5 @@
 #include "ops/Primitive.h"
+#include "record/Body.h"
 #include "record/Recording.h"
 
 #include <algorithm>
@@ -41,6 +42,7 @@ bool isReadable(const Value &value) {
 
 /// After a change in place the leaf starts a new graph.
 void makeLeafAgain(Storage &storage, const std::source_location &where) {
+  record::Body::Before scope(storage);
   ValueRef value = storage.value();
   ValueRef leaf;
   if (value->state == Value::State::Concrete) {

@@ -156,6 +156,10 @@ Status Builder::add(const Program &program) {
   Location unknown = builder.getUnknownLoc();
   auto entry = func::FuncOp::create(builder, unknown, program.name, builder.getFunctionType(inputs, {}));
   entry->setAttr("dl.entry", builder.getUnitAttr());
+  if (program.limits.all)
+    entry->setAttr("dl.memory_limit", builder.getI64IntegerAttr(program.limits.all));
+  if (program.limits.activation)
+    entry->setAttr("dl.activation_budget", builder.getI64IntegerAttr(program.limits.activation));
   builder.setInsertionPointToStart(entry.addEntryBlock());
 
   SmallVector<Value> values(entry.getArguments());

@@ -58,7 +58,10 @@ auto withModule(std::span<const Program> programs, const std::vector<std::string
     return module.status();
   std::string message;
   ScopedDiagnosticHandler collect(&context().mlir, [&](Diagnostic &diagnostic) {
-    llvm::raw_string_ostream(message) << diagnostic.getLocation() << ": " << diagnostic << "\n";
+    llvm::raw_string_ostream stream(message);
+    stream << diagnostic.getLocation() << ": " << diagnostic << "\n";
+    for (Diagnostic &note : diagnostic.getNotes())
+      stream << note.getLocation() << ": " << note << "\n";
   });
   StatusOr<codegen::CompileOptions> options = optionsFor(targets);
   if (!options.ok())
@@ -102,7 +105,7 @@ public:
     return program->callOnDevice(0, arguments, results);
   }
   std::span<const LayoutRef> resultLayouts() const override { return layouts; }
-  int64_t peakBytes() const override { return program->executable().manifest().entries.front().peak; }
+  const Manifest *manifest() const override { return &program->executable().manifest(); }
 
 private:
   std::shared_ptr<Session::Program> program;

@@ -42,7 +42,7 @@ public:
   }
 
   std::span<const LayoutRef> resultLayouts() const override { return layouts; }
-  int64_t peakBytes() const override { return entry().peak; }
+  const Manifest *manifest() const override { return &programs.front()->executable().manifest(); }
 
 private:
   using HostMemory = std::vector<std::max_align_t>;

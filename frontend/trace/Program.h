@@ -63,6 +63,12 @@ struct VariableUse {
   std::optional<uint32_t> written;
 };
 
+/// Bytes a program may need; 0: any.
+struct MemoryLimits {
+  int64_t all = 0;        ///< at its peak
+  int64_t activation = 0; ///< of intermediate values
+};
+
 /// One entry, ready to be built as MLIR.
 struct Program {
   std::string name;
@@ -80,6 +86,7 @@ struct Program {
   std::vector<ProgramStep> steps;
   std::vector<uint32_t> outputs;
   std::vector<std::string> outputNames;
+  MemoryLimits limits = {};
 };
 
 } // namespace dlc::trace

@@ -6,7 +6,8 @@
 
 namespace dlc {
 class Session;
-}
+struct Manifest;
+} // namespace dlc
 
 namespace dlc::trace {
 
@@ -19,8 +20,8 @@ public:
   virtual Status run(std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) = 0;
   /// How each result lies on the members of the job; empty: each member has all of it.
   virtual std::span<const LayoutRef> resultLayouts() const { return {}; }
-  /// Bytes of the planned activation memory.
-  virtual int64_t peakBytes() const { return 0; }
+  /// What the compiler says of it; null: no compiler made it.
+  virtual const Manifest *manifest() const { return nullptr; }
   /// The dtype of 16 bits that holds the values of each f32 result; empty: none does.
   std::vector<std::optional<DType>> exactResults;
 };

@@ -233,11 +233,15 @@ private:
 
   /// Rows beyond a member's own must not be seen by what adds rows up.
   void maskReduced(Operation *op, ArrayRef<dl::ShardingAttr> operands) {
-    const dl::ShardingRule &rule = rules.at(op);
+    auto known = rules.find(op);
+    if (known == rules.end()) // its operands in parts are waited for, not read
+      return;
+    const dl::ShardingRule &rule = known->second;
     for (OpOperand &operand : op->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
       for (auto [dim, factors] : llvm::enumerate(rule.operands[index]))
-        if (operands[index].isSplit(dim) && rule.factors[factors.front()].kind == dl::ShardingFactor::Kind::Reduce)
+        if (!factors.empty() && operands[index].isSplit(dim) &&
+            rule.factors[factors.front()].kind == dl::ShardingFactor::Kind::Reduce)
           maskDim(operand, dim, operands[index].getDims()[dim], rule.factors[factors.front()].reduce);
     }
   }

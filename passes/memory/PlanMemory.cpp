@@ -334,7 +334,6 @@ private:
 struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
   using PlanMemoryPassBase::PlanMemoryPassBase;
   WorkspaceBytes workspaceOf;
-  int64_t activationBudget = 0;
 
   void runOnOperation() override {
     constantBytes = 0;
@@ -394,14 +393,15 @@ struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
 
   LogicalResult checkLimits(func::FuncOp function, const EntryPlanner &planner, int64_t activation, int64_t peak,
                             int64_t io) {
-    bool fits = !memoryLimit || peak <= memoryLimit, fitsBudget = !activationBudget || activation <= activationBudget;
+    MemoryLimits limits = MemoryLimits{memoryLimit, activationBudget}.of(function);
+    bool fits = !limits.all || peak <= limits.all, fitsBudget = !limits.activation || activation <= limits.activation;
     if (fits && fitsBudget)
       return success();
     InFlightDiagnostic error = function.emitOpError("expects to need at most ");
     if (fits)
-      error << activationBudget << " bytes of activations, got " << activation;
+      error << limits.activation << " bytes of activations, got " << activation;
     else
-      error << int64_t(memoryLimit) << " bytes, got " << peak;
+      error << limits.all << " bytes, got " << peak;
     planner.explain(error);
     if (auto again = function->getAttrOfType<ArrayAttr>("dl.recomputed")) {
       double milliseconds = 0;
@@ -457,10 +457,25 @@ struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
 
 } // namespace
 
+static constexpr llvm::StringLiteral limitAttribute = "dl.memory_limit", budgetAttribute = "dl.activation_budget";
+
+MemoryLimits MemoryLimits::of(Operation *entry) const {
+  MemoryLimits own = *this;
+  if (auto limit = entry->getAttrOfType<IntegerAttr>(limitAttribute))
+    own.all = limit.getInt();
+  if (auto budget = entry->getAttrOfType<IntegerAttr>(budgetAttribute))
+    own.activation = budget.getInt();
+  return own;
+}
+
+void MemoryLimits::removeFrom(Operation *entry) {
+  entry->removeAttr(limitAttribute);
+  entry->removeAttr(budgetAttribute);
+}
+
 std::unique_ptr<Pass> dlc::passes::createPlanMemoryPass(WorkspaceBytes workspaceOf, MemoryLimits limits,
                                                         int64_t sliceAlignment) {
-  auto pass = std::make_unique<PlanMemoryPass>(PlanMemoryPassOptions{limits.all, 0, sliceAlignment});
-  pass->activationBudget = limits.activation;
+  auto pass = std::make_unique<PlanMemoryPass>(PlanMemoryPassOptions{limits.all, limits.activation, 0, sliceAlignment});
   pass->workspaceOf = std::move(workspaceOf);
   return pass;
 }

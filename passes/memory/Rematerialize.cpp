@@ -21,6 +21,11 @@
 //          %w = dl.group kind(pointwise) [4] (%a = %v : tensor<4xf32>) -> (tensor<4xf32>) { … }
 //          %z = dl.group kind(pointwise) [4] (%a = %w : tensor<4xf32>, %b = %g : tensor<4xf32>) -> … { … }
 
+namespace dlc::passes {
+#define GEN_PASS_DEF_REMATERIALIZEPASS
+#include "dlc/passes/Passes.h.inc"
+} // namespace dlc::passes
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::passes;
@@ -244,28 +249,24 @@ struct Need {
   int64_t activation, peak;
 };
 
-struct RematerializePass : PassWrapper<RematerializePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RematerializePass)
-  RematerializePass() = default;
-  RematerializePass(const RematerializePass &other) : PassWrapper(other), workspaceOf(other.workspaceOf) {}
-  StringRef getArgument() const override { return "dl-rematerialize"; }
-  StringRef getDescription() const override { return "Run groups a second time"; }
-  Option<int64_t> activationBudget{*this, "activation-budget", llvm::cl::init(0)};
-  Option<int64_t> memoryLimit{*this, "memory-limit", llvm::cl::init(0)};
-  Option<int64_t> workspaceBytes{*this, "workspace", llvm::cl::init(0)};
-  Option<int64_t> sliceAlignment{*this, "slice-alignment", llvm::cl::init(1)};
+struct RematerializePass : passes::impl::RematerializePassBase<RematerializePass> {
+  using RematerializePassBase::RematerializePassBase;
   WorkspaceBytes workspaceOf;
 
   void runOnOperation() override {
-    if (!activationBudget && !memoryLimit)
+    auto isLimited = [&](func::FuncOp function) {
+      MemoryLimits limits = limitsOf(function);
+      return !function.isExternal() && (limits.all || limits.activation);
+    };
+    auto limited = llvm::to_vector(llvm::make_filter_range(getOperation().getOps<func::FuncOp>(), isLimited));
+    if (limited.empty())
       return;
     number();
     OwningOpRef<ModuleOp> planned = plan(getOperation());
     if (!planned)
       return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal())
-        rematerialize(function, *planned);
+    for (func::FuncOp function : limited)
+      rematerialize(function, *planned);
     getOperation().walk([](dl::GroupOp group) { group->removeAttr(numberAttribute); });
   }
 
@@ -280,6 +281,8 @@ struct RematerializePass : PassWrapper<RematerializePass, OperationPass<ModuleOp
   /// The module as dl-plan-memory makes it; null after an error.
   OwningOpRef<ModuleOp> plan(ModuleOp module) {
     OwningOpRef<ModuleOp> trial = module.clone();
+    for (auto function : trial->getOps<func::FuncOp>())
+      MemoryLimits::removeFrom(function);
     WorkspaceBytes always = [this](dl::GroupOp) { return int64_t(workspaceBytes); };
     PassManager manager(&getContext(), ModuleOp::getOperationName());
     manager.enableVerifier(false);
@@ -293,16 +296,19 @@ struct RematerializePass : PassWrapper<RematerializePass, OperationPass<ModuleOp
     return {numbers.getAs<IntegerAttr>("activation").getInt(), numbers.getAs<IntegerAttr>("peak").getInt()};
   }
 
-  int64_t budgetOf(Need need) const {
-    int64_t budget = activationBudget ? int64_t(activationBudget) : INT64_MAX;
-    if (memoryLimit)
-      budget = std::min(budget, int64_t(memoryLimit) - (need.peak - need.activation));
-    return budget;
+  MemoryLimits limitsOf(func::FuncOp function) const {
+    return MemoryLimits{memoryLimit, activationBudget}.of(function);
+  }
+
+  int64_t budgetOf(func::FuncOp function, Need need) const {
+    MemoryLimits limits = limitsOf(function);
+    int64_t budget = limits.activation ? limits.activation : INT64_MAX;
+    return limits.all ? std::min(budget, limits.all - (need.peak - need.activation)) : budget;
   }
 
   void rematerialize(func::FuncOp function, ModuleOp planned) {
     Need before = needOf(planned, function.getName());
-    int64_t budget = budgetOf(before);
+    int64_t budget = budgetOf(function, before);
     if (before.activation <= budget)
       return;
     PlannedEntry entry(planned.lookupSymbol<func::FuncOp>(function.getName()));
@@ -363,10 +369,8 @@ struct RematerializePass : PassWrapper<RematerializePass, OperationPass<ModuleOp
 
 std::unique_ptr<Pass> dlc::passes::createRematerializePass(WorkspaceBytes workspaceOf, MemoryLimits limits,
                                                            int64_t sliceAlignment) {
-  auto pass = std::make_unique<RematerializePass>();
-  pass->activationBudget = limits.activation;
-  pass->memoryLimit = limits.all;
-  pass->sliceAlignment = sliceAlignment;
+  auto pass =
+      std::make_unique<RematerializePass>(RematerializePassOptions{limits.all, limits.activation, 0, sliceAlignment});
   pass->workspaceOf = std::move(workspaceOf);
   return pass;
 }

@@ -24,7 +24,7 @@ struct Net {
 
   Net() {
     for (int i = 0; i < 3; ++i)
-      weights.push_back((wave({16, 16}, 0.9 + 0.1 * i) * 0.5f).detach().requires_grad_());
+      weights.push_back(wave({16, 16}, 0.9 + 0.1 * i).requires_grad_());
   }
 
   Tensor layer(const Tensor &x, int i) const { return tanh(matmul(x, weights[size_t(i)])) * sigmoid(x); }
@@ -110,8 +110,10 @@ TEST(Recomputation, WhatItChangesChangesOnce) {
   for (int i = 0; i < 2; ++i) {
     Tensor y = checkpoint([&] {
       Tensor y = w * w;
-      NoGrad off;
-      count += y;
+      {
+        NoGrad off;
+        count += y;
+      }
       return y * count;
     })();
     y.sum().backward();
@@ -146,4 +148,68 @@ TEST(Recomputation, ScanInsideACheckpoint) {
     return bits;
   };
   EXPECT_EQ(run(true), run(false));
+}
+
+// Parameters that are still to be computed when the body reads them first, and that each call changes.
+TEST(Recomputation, LeavesComputedOutsideAreLeavesInside) {
+  for (bool jitted : {false, true})
+    for (bool scans : {false, true}) {
+      Tensor w = (tensor({2, 4}) * 0.5f).detach().requires_grad_(), x = tensor({3, 1});
+      auto square = [&](const Tensor &x) { return x * w * w; };
+      auto step = [&] {
+        auto in = [&](Tensor sum, Tensor x) { return std::pair<Tensor, Tensor>{sum + square(x), x}; };
+        Tensor loss = scans ? checkpoint([&] { return scan(in, zeros({2}), x.reshape({2, 1})).first; })().sum()
+                            : checkpoint([&] { return checkpoint(square)(x); })().sum();
+        loss.backward();
+        NoGrad off;
+        w -= w.grad() * 0.25f;
+        w.zero_grad();
+        return loss;
+      };
+      auto compiled = jit(step);
+      // With scan both elements are multiplied by 3 and 1: the sum is 4 w².
+      Floats expected = scans ? Floats{20, 20, 20} : Floats{7, 1.75f, 0.4375f};
+      Floats losses;
+      for (int call = 0; call < 3; ++call)
+        losses.push_back((jitted ? compiled() : step()).item<float>());
+      EXPECT_EQ(losses, expected) << jitted << scans;
+    }
+}
+
+// The least that holds three layers' values is far below what keeping all of them takes.
+TEST(Recomputation, JitKeepsABudgetWithTheSameBits) {
+  Net net;
+  auto step = [&] {
+    Tensor loss = net.plain();
+    loss.backward();
+    Tensor sum = net.weights[0].grad();
+    for (Tensor &weight : net.weights)
+      weight.zero_grad();
+    return std::tuple<Tensor, Tensor>{loss, sum};
+  };
+  auto plain = jit(step);
+  auto [loss, gradient] = plain();
+  if (plain.report().peak_bytes == 0)
+    GTEST_SKIP() << "the reference evaluator plans no memory";
+  int64_t bytes = plain.report().activation_bytes, budget = bytes * 9 / 10;
+  auto less = jit(step, {.activation_budget = budget});
+  auto [loss2, gradient2] = less();
+  EXPECT_GT(less.report().activation_bytes, 0);
+  EXPECT_LE(less.report().activation_bytes, budget);
+  EXPECT_EQ(loss.item<float>(), loss2.item<float>());
+  EXPECT_EQ(gradient.to_vector<float>(), gradient2.to_vector<float>());
+  auto limited = jit(step, {.memory_limit = plain.report().peak_bytes - bytes / 10});
+  EXPECT_EQ(std::get<0>(limited()).item<float>(), loss.item<float>());
+  EXPECT_LE(limited.report().peak_bytes, plain.report().peak_bytes - bytes / 10);
+  auto none = jit(step, {.activation_budget = 1});
+  try {
+    none();
+    ADD_FAILURE() << "no error";
+  } catch (const Error &error) {
+    EXPECT_NE(error.message().find("expects to need at most 1 bytes of activations, got "), std::string::npos)
+        << error.message();
+    // Which values.
+    EXPECT_NE(error.message().find("RecomputationTest.cpp"), std::string::npos) << error.message();
+  }
+  EXPECT_ERROR("jit: expected limits of 0 bytes or more, got -1", jit(step, {.memory_limit = -1})());
 }

@@ -23,6 +23,10 @@ struct JitOptions {
   bool keep_grads = false;
   /// Calls 2, 4, 8, … of an entry record the body again and compare; DLC_JIT_CHECK=0 turns this off everywhere.
   bool check = true;
+  /// Bytes a call may need at its peak, and of these for intermediate values; 0: any. Where they are too few, values
+  /// that the backward pass needs are computed again instead of kept, with the same bits; an Error if that is not
+  /// enough.
+  int64_t memory_limit = 0, activation_budget = 0;
 };
 
 /// What making a compiled entry took, and the memory it needs.
@@ -31,6 +35,8 @@ struct JitReport {
   double compile_seconds = 0;
   /// Planned peak of a call, in bytes, state included.
   int64_t peak_bytes = 0;
+  /// Of these, bytes of intermediate values.
+  int64_t activation_bytes = 0;
 };
 
 namespace detail {

@@ -88,6 +88,7 @@ def Dl_CondOp : Dl_ControlFlow<"cond", [DeclareOpInterfaceMethods<Dl_Control, ["
 }
 
 def Dl_BarrierValueOp : Dl_PureOp<"barrier_value", [DiffSome, AllTypesMatch<["x", "y"]>, Shards]> {
+  let precision = "follow";
   let summary = "x, which nobody sees through: what is computed from y is not shared with what is computed from x";
   let description = [{
     Nor is it computed before the values behind `after` are there, whose elements are not read. It costs nothing: y has the

@@ -13,6 +13,10 @@ using WorkspaceBytes = std::function<int64_t(dl::GroupOp)>;
 struct MemoryLimits {
   int64_t all = 0;        ///< at its peak
   int64_t activation = 0; ///< of activations
+
+  /// Those of an entry: what its attributes `dl.memory_limit` and `dl.activation_budget` say, else these.
+  MemoryLimits of(mlir::Operation *entry) const;
+  static void removeFrom(mlir::Operation *entry);
 };
 
 /// dl-plan-memory with the code generator's answer. `sliceAlignment`: bytes to which kernels need their operands
