@@ -4,6 +4,8 @@
 #include "Timing.h"
 #include "Workloads.h"
 
+#include "gpt/Gpt.h"
+
 #include <cstdio>
 #include <functional>
 
@@ -69,13 +71,42 @@ void growth(double) {
   std::printf("\"gained\": %lld", (long long)(late - early));
 }
 
+/// Bytes of intermediate values at the peak of a step of training examples/gpt on 16 pieces of 128 characters.
+int64_t activationBytes(DType dtype) {
+  Gpt model;
+  optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
+  GradScaler scaler({.enabled = dtype == f16});
+  auto step = jit([&](Tensor x, Tensor y) {
+    optimizer.zero_grad();
+    Tensor loss;
+    {
+      Autocast scope(dtype == f32 ? bf16 : dtype, dtype != f32);
+      loss = nn::cross_entropy(model(x).flatten(0, 1), y.flatten());
+    }
+    scaler.scale(loss).backward();
+    scaler.step(optimizer);
+    scaler.update();
+    return loss;
+  });
+  Tensor text = zeros({16, 128}, i64);
+  step(text, text).item<float>();
+  return step.report().activation_bytes;
+}
+
+void gptActivations(double) {
+  std::printf("\"f32\": %lld, \"bf16\": %lld, \"f16\": %lld", (long long)activationBytes(f32),
+              (long long)activationBytes(bf16), (long long)activationBytes(f16));
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-  return runProgram<void>(argc, argv, "dlc-bench", {{"cnn", cnn}, {"small_net", smallNet}, {"growth", growth}},
-                          [](auto workload, double seconds) {
-                            std::printf("{\"name\": \"dlc\", ");
-                            workload(seconds);
-                            std::printf("}\n");
-                          });
+  return runProgram<void>(
+      argc, argv, "dlc-bench",
+      {{"cnn", cnn}, {"small_net", smallNet}, {"growth", growth}, {"gpt_activations", gptActivations}},
+      [](auto workload, double seconds) {
+        std::printf("{\"name\": \"dlc\", ");
+        workload(seconds);
+        std::printf("}\n");
+      });
 }
