@@ -18,6 +18,7 @@ struct Options {
   uint64_t seed = 0;
   std::string amp = "off";
   double rate = 1e-3;
+  double megabytes = 0; // of intermediate values; 0: as many as it takes
 };
 
 /// Of a batch of logits [N, T, vocabulary]; in nats a character.
@@ -61,7 +62,7 @@ void run(const Options &options) {
   optim::AdamW optimizer(model.parameters(), {.lr = options.rate});
   DType dtype = options.amp == "fp16" ? f16 : bf16;
   GradScaler scaler({.enabled = options.amp == "fp16"}); // bf16 has the range of f32
-  auto step = jit([&](Tensor x, Tensor y) {
+  auto train = [&](Tensor x, Tensor y) {
     optimizer.zero_grad();
     Tensor loss;
     {
@@ -72,7 +73,8 @@ void run(const Options &options) {
     scaler.step(optimizer);
     scaler.update();
     return loss;
-  });
+  };
+  auto step = jit(train, {.activation_budget = int64_t(options.megabytes * 1e6)});
   std::printf("GPT of %lld layers, %lld wide, on %s: %lld characters known\n", (long long)model.sizes.layers,
               (long long)model.sizes.width, options.text.c_str(), (long long)text.vocabulary());
   Progress progress(options.steps, options.steps * options.batch);
@@ -81,8 +83,9 @@ void run(const Options &options) {
     progress.update(step(x, y).item(), options.batch);
   }
   progress.clear();
-  std::printf("%lld steps in %.1f s; validation loss %.5f nats a character\n", (long long)options.steps,
-              progress.seconds(), validate(model, text, options.batch));
+  std::printf("%lld steps in %.1f s, with %.1f MB of intermediate values; validation loss %.5f nats a character\n",
+              (long long)options.steps, progress.seconds(), double(step.report().activation_bytes) / 1e6,
+              validate(model, text, options.batch));
   if (!options.output.empty())
     save(model.state_dict(), options.output);
   if (options.characters > 0)
@@ -101,6 +104,9 @@ int main(int argc, char **argv) {
   app.add_option("--amp", options.amp, "16-bit type of products: bf16, fp16 or off")
       ->capture_default_str()
       ->check(CLI::IsMember({"bf16", "fp16", "off"}));
+  app.add_option("--activation-budget", options.megabytes,
+                 "MB of intermediate values; what does not fit is computed again, with the same result")
+      ->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "of weights, batches and what is written")->capture_default_str();
   app.add_option("--characters", options.characters, "to write in the end")
       ->capture_default_str()

@@ -48,6 +48,13 @@ StatusOr<codegen::CompileOptions> optionsFor(const std::vector<std::string> &tar
   return options;
 }
 
+/// "model.cpp:12: expects …" and a line end.
+void print(llvm::raw_ostream &stream, Diagnostic &diagnostic) {
+  if (auto file = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
+    stream << file.getFilename().getValue() << ":" << file.getLine() << ": ";
+  stream << diagnostic << "\n";
+}
+
 /// What `make` makes of the programs' module; a failure has the compiler's messages.
 template <typename Make>
 auto withModule(std::span<const Program> programs, const std::vector<std::string> &targets, Make make)
@@ -59,9 +66,9 @@ auto withModule(std::span<const Program> programs, const std::vector<std::string
   std::string message;
   ScopedDiagnosticHandler collect(&context().mlir, [&](Diagnostic &diagnostic) {
     llvm::raw_string_ostream stream(message);
-    stream << diagnostic.getLocation() << ": " << diagnostic << "\n";
+    print(stream, diagnostic);
     for (Diagnostic &note : diagnostic.getNotes())
-      stream << note.getLocation() << ": " << note << "\n";
+      print(stream << "  ", note);
   });
   StatusOr<codegen::CompileOptions> options = optionsFor(targets);
   if (!options.ok())

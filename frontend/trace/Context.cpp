@@ -19,6 +19,7 @@ DialectRegistry dialects() {
 
 Context::Context() : mlir(dialects(), MLIRContext::Threading::DISABLED) {
   mlir.loadDialect<dl::DlDialect, func::FuncDialect>();
+  mlir.printOpOnDiagnostic(false); // users know their own text, not this
 }
 
 Context &context() {

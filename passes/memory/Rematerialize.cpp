@@ -31,7 +31,7 @@ using namespace dlc;
 using namespace dlc::passes;
 
 /// Plans and choices until the budget is met, or what comes nearest is taken.
-static constexpr unsigned mostRounds = 4;
+static constexpr unsigned mostRounds = 6;
 static constexpr llvm::StringLiteral numberAttribute = "dl.number";
 
 namespace {
@@ -318,8 +318,10 @@ struct RematerializePass : passes::impl::RematerializePassBase<RematerializePass
     int64_t least = before.activation;
     for (unsigned round = 0; round < mostRounds && least > budget; ++round) {
       std::optional<Recomputation> choice = choose(entry.getProgram(), int64_t(aim));
-      if (!choice)
-        break;
+      if (!choice) { // out of reach: as near as half the way
+        aim = (aim + double(least)) / 2;
+        continue;
+      }
       OwningOpRef<ModuleOp> trial = getOperation().clone();
       RecomputingWriter(trial->lookupSymbol<func::FuncOp>(function.getName())).write(entry, choice->runs);
       trial = plan(*trial);
