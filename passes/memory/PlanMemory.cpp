@@ -397,7 +397,8 @@ struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
     bool fits = !limits.all || peak <= limits.all, fitsBudget = !limits.activation || activation <= limits.activation;
     if (fits && fitsBudget)
       return success();
-    InFlightDiagnostic error = function.emitOpError("expects to need at most ");
+    InFlightDiagnostic error = function.emitError("entry '")
+                               << function.getName() << "' expects to need at most ";
     if (fits)
       error << limits.activation << " bytes of activations, got " << activation;
     else
