@@ -141,6 +141,8 @@ Status Device::reset() {
   std::lock_guard guard(lock);
   if (stats.count > 0)
     return invalid(id_.str() + ": cannot be reset while " + std::to_string(stats.count) + " arenas use it");
+  if (Status status = restart(); !status.ok())
+    return status;
   failure_ = Status();
   failed.store(false, std::memory_order_release);
   return {};

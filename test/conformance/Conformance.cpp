@@ -1,9 +1,13 @@
 #include "Conformance.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 namespace dlc::test {
+
+// Before any device is opened; what the environment says counts more.
+[[maybe_unused]] static const int kLibrarySet = setenv("DLC_GPU_LIBRARY", DLC_TEST_GPU_LIBRARY, /*replace=*/0);
 
 void Conformance::SetUp() {
   StatusOr<DeviceId> id = DeviceId::parse(GetParam());

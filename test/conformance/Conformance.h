@@ -14,6 +14,7 @@ inline const char *const kBackends[] = {
     "cpu",
     "sim:0",
     "sim:1",
+    "cuda:0", // of test/fakegpu, or a GPU with DLC_GPU_LIBRARY set to nothing
 };
 
 /// What every device must do the same way. Expected values come from the same work done on host memory.

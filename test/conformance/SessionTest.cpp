@@ -141,7 +141,7 @@ TEST_P(Conformance, ProgramsWithoutCodeForTheDeviceAreRefused) {
                                           : device->id().str() +
                                                 ": the program was compiled for cpu; compile it with "
                                                 "--target=" +
-                                                device->id().kind;
+                                                device->compileTargets().front();
   EXPECT_EQ(session->attach(Program::make(other).take()).status().message(), expected);
 }
 

@@ -79,6 +79,7 @@ public:
            (model.empty() ? "" : ", " + model);
   }
   int64_t memoryBytes() const override { return Pages::installedBytes(); }
+  std::vector<std::string> compileTargets() const override { return {"cpu"}; }
 
   StatusOr<std::unique_ptr<Stream>> createStream() override { return std::unique_ptr<Stream>(new CpuStream()); }
   StatusOr<std::unique_ptr<Event>> createEvent() override { return std::unique_ptr<Event>(new CpuEvent()); }

@@ -1,18 +1,30 @@
 #include "drivers/Driver.h"
 
-#include <dlfcn.h>
+#include "drivers/cuda/CudaDevice.h"
 
 namespace dlc::runtime {
 
 static StatusOr<int> count() {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    return Status(StatusCode::InvalidInput, "no NVIDIA driver: libcuda.so.1 was not found");
-  dlclose(library);
-  return Status(StatusCode::InvalidInput, "libcuda.so.1 is here, but this version of dlc cannot use it yet");
+  StatusOr<const CudaApi *> api = CudaApi::load();
+  if (!api.ok())
+    return api.status();
+  int devices = 0;
+  // Says no more when there is none, as when the driver cannot be used.
+  if (int result = (*api)->cuInit(0))
+    return (*api)->status(result, "cuInit");
+  if (int result = (*api)->cuDeviceGetCount(&devices))
+    return (*api)->status(result, "cuDeviceGetCount");
+  if (devices == 0)
+    return (*api)->status(kNoDevice, "cuDeviceGetCount");
+  return devices;
 }
 
-static StatusOr<std::unique_ptr<Device>> open(int) { return count().status(); }
+static StatusOr<std::unique_ptr<Device>> open(int index) {
+  StatusOr<const CudaApi *> api = CudaApi::load();
+  if (!api.ok())
+    return api.status();
+  return CudaDevice::open(**api, index);
+}
 
 const Driver kCudaDriver = {"cuda", count, open};
 

@@ -26,6 +26,7 @@ public:
 
   std::string description() const override;
   int64_t memoryBytes() const override { return memory_.limit(); }
+  std::vector<std::string> compileTargets() const override { return {"sim"}; }
   StatusOr<std::unique_ptr<Stream>> createStream() override;
   StatusOr<std::unique_ptr<Event>> createEvent() override;
   StatusOr<std::unique_ptr<Kernels>> load(std::shared_ptr<const Executable> executable) override;

@@ -63,6 +63,8 @@ public:
   virtual int64_t memoryBytes() const = 0;
   /// True of the cpu alone: its memory is the host's, and entries run on the calling thread.
   bool isHost() const { return host; }
+  /// What to compile for, as in `dlc compile --target`, so that this device can run it.
+  virtual std::vector<std::string> compileTargets() const = 0;
 
   /// Memory of any content, zeroed on the cpu; `name` says in messages what it is for. LimitExceeded when there is not
   /// enough.
@@ -91,6 +93,8 @@ protected:
   virtual StatusOr<Block> reserve(std::string_view name, int64_t bytes) = 0;
   /// Waits for the device's work, then gives the memory back.
   virtual void release(const Block &block) = 0;
+  /// Makes the device itself usable after a failure; nothing of it is in use.
+  virtual Status restart() { return {}; }
 
   /// Records the first failure; returns that one.
   Status fail(Status status);

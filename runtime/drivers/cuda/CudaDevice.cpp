@@ -1,0 +1,159 @@
+#include "drivers/cuda/CudaDevice.h"
+
+#include "drivers/cuda/CudaStream.h"
+
+#include <cstdlib>
+
+namespace dlc::runtime {
+
+namespace {
+
+StatusOr<bool> synchronousFromEnvironment() {
+  const char *text = std::getenv("DLC_CUDA_SYNC");
+  std::string_view value = text ? text : "0";
+  if (value != "0" && value != "1")
+    return Status(StatusCode::InvalidInput, "DLC_CUDA_SYNC: expected 0 or 1, got '" + std::string(value) + "'");
+  return value == "1";
+}
+
+} // namespace
+
+Status CudaDevice::describe(const CudaApi &api, Facts &facts) {
+  char name[256] = {};
+  if (int result = api.cuDeviceGetName(name, sizeof name, facts.device))
+    return api.status(result, "cuDeviceGetName");
+  facts.name = name;
+  if (int result = api.cuDeviceTotalMem(&facts.bytes, facts.device))
+    return api.status(result, "cuDeviceTotalMem");
+  int major = 0, minor = 0;
+  for (auto [value, attribute] : {std::pair{&major, kCapabilityMajor}, std::pair{&minor, kCapabilityMinor},
+                                  std::pair{&facts.multiprocessors, kMultiprocessors}})
+    if (int result = api.cuDeviceGetAttribute(value, attribute, facts.device))
+      return api.status(result, "cuDeviceGetAttribute");
+  facts.capability = 10 * major + minor;
+  return {};
+}
+
+// The caller adds the device's name to what fails here.
+StatusOr<std::unique_ptr<Device>> CudaDevice::open(const CudaApi &api, int index) {
+  StatusOr<bool> synchronous = synchronousFromEnvironment();
+  if (!synchronous.ok())
+    return synchronous.status();
+  Facts facts;
+  if (int result = api.cuDeviceGet(&facts.device, index))
+    return api.status(result, "cuDeviceGet");
+  if (Status status = describe(api, facts); !status.ok())
+    return status;
+  CUcontext context = nullptr;
+  if (int result = api.cuDevicePrimaryCtxRetain(&context, facts.device))
+    return api.status(result, "cuDevicePrimaryCtxRetain");
+  return std::unique_ptr<Device>(new CudaDevice(api, index, std::move(facts), context, *synchronous));
+}
+
+CudaDevice::CudaDevice(const CudaApi &api, int index, Facts facts, CUcontext context, bool synchronous)
+    : Device({"cuda", index}), api_(api), facts(std::move(facts)), context(context), synchronous(synchronous) {}
+
+CudaDevice::~CudaDevice() { (void)api_.cuDevicePrimaryCtxRelease(facts.device); }
+
+std::string CudaDevice::description() const {
+  return facts.name + ", " + std::to_string(facts.multiprocessors) + " multiprocessors, sm_" +
+         std::to_string(facts.capability);
+}
+
+std::vector<std::string> CudaDevice::compileTargets() const {
+  std::vector<std::string> targets = {"cuda:sm_" + std::to_string(facts.capability)};
+  if (api_.replaced)
+    targets.emplace_back("sim");
+  return targets;
+}
+
+Status CudaDevice::enter() const {
+  if (Status status = check(); !status.ok())
+    return status;
+  return api_.status(api_.cuCtxSetCurrent(context), "cuCtxSetCurrent").withContext(id().str());
+}
+
+Status CudaDevice::done(int result, std::string_view function) {
+  if (result == kSuccess)
+    return {};
+  Status status = api_.status(result, function);
+  if (!endsDevice(result))
+    return status.withContext(id().str());
+  if (std::string suspects = launches_.suspects(); !suspects.empty())
+    status = status.withContext(suspects);
+  return fail(status.withContext(id().str()));
+}
+
+void CudaDevice::ended(int result, std::string_view function) {
+  if (Status status = done(result, function); !status.ok())
+    (void)fail(std::move(status));
+}
+
+StatusOr<std::unique_ptr<Stream>> CudaDevice::createStream() {
+  if (Status status = enter(); !status.ok())
+    return status;
+  CUstream handle = nullptr;
+  if (Status status = done(api_.cuStreamCreate(&handle, kStreamNonBlocking), "cuStreamCreate"); !status.ok())
+    return status;
+  return std::unique_ptr<Stream>(new CudaStream(*this, handle));
+}
+
+StatusOr<std::unique_ptr<Event>> CudaDevice::createEvent() {
+  if (Status status = enter(); !status.ok())
+    return status;
+  CUevent handle = nullptr;
+  if (Status status = done(api_.cuEventCreate(&handle, kEventDisableTiming), "cuEventCreate"); !status.ok())
+    return status;
+  return std::unique_ptr<Event>(new CudaEvent(*this, handle));
+}
+
+Status CudaDevice::exhausted(std::string_view name, int64_t bytes) {
+  std::string message = "out of memory: arena '" + std::string(name) + "' needs " + std::to_string(bytes) + " bytes, " +
+                        id().str() + " has ";
+  size_t free = 0, total = 0;
+  if (api_.cuMemGetInfo(&free, &total) != kSuccess)
+    return {StatusCode::LimitExceeded, message + "too little of its " + std::to_string(facts.bytes) + " left"};
+  MemoryStats own = memoryStats();
+  int64_t others = int64_t(total - free) - own.reserved;
+  return {StatusCode::LimitExceeded, message + std::to_string(free) + " of its " + std::to_string(total) +
+                                         " left: this program's " + std::to_string(own.count) + " arenas take " +
+                                         std::to_string(own.reserved) + ", the driver and other programs " +
+                                         std::to_string(others > 0 ? others : 0)};
+}
+
+StatusOr<Device::Block> CudaDevice::reserve(std::string_view name, int64_t bytes) {
+  if (Status status = enter(); !status.ok())
+    return status;
+  CUdeviceptr address = 0;
+  int result = api_.cuMemAlloc(&address, size_t(bytes));
+  if (result == kOutOfMemory)
+    return exhausted(name, bytes);
+  if (Status status = done(result, "cuMemAlloc"); !status.ok())
+    return status;
+  constexpr int64_t kGrain = 512;
+  Block block{reinterpret_cast<char *>(address), (bytes + kGrain - 1) / kGrain * kGrain};
+  memory_.add(block.base, std::string(name), bytes);
+  return block;
+}
+
+void CudaDevice::release(const Block &block) {
+  memory_.remove(block.base);
+  // What a failed device held goes with its context.
+  if (!enter().ok())
+    return;
+  ended(api_.cuCtxSynchronize(), "cuCtxSynchronize");
+  ended(api_.cuMemFree(reinterpret_cast<CUdeviceptr>(block.base)), "cuMemFree");
+}
+
+// The driver lets go of everything in the context; after some failures only a new process helps, and it says so.
+Status CudaDevice::restart() {
+  launches_.clear();
+  if (int result = api_.cuDevicePrimaryCtxReset(facts.device))
+    return api_.status(result, "cuDevicePrimaryCtxReset").withContext(id().str());
+  (void)api_.cuDevicePrimaryCtxRelease(facts.device);
+  if (int result = api_.cuDevicePrimaryCtxRetain(&context, facts.device))
+    return api_.status(result, "cuDevicePrimaryCtxRetain").withContext(id().str());
+  return {};
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "dlc/runtime/Device.h"
+#include "drivers/Reservations.h"
+#include "drivers/cuda/CudaApi.h"
+#include "drivers/cuda/LaunchLog.h"
+
+namespace dlc::runtime {
+
+/// An NVIDIA GPU, by the CUDA driver and the device's primary context, which the vendor's libraries use as well.
+class CudaDevice : public Device {
+public:
+  static StatusOr<std::unique_ptr<Device>> open(const CudaApi &api, int index);
+  ~CudaDevice() override;
+
+  std::string description() const override;
+  int64_t memoryBytes() const override { return int64_t(facts.bytes); }
+  std::vector<std::string> compileTargets() const override;
+  StatusOr<std::unique_ptr<Stream>> createStream() override;
+  StatusOr<std::unique_ptr<Event>> createEvent() override;
+  StatusOr<std::unique_ptr<Kernels>> load(std::shared_ptr<const Executable> executable) override;
+
+  // What its streams, events and kernels use.
+
+  const CudaApi &api() const { return api_; }
+  const Reservations &memory() const { return memory_; }
+  LaunchLog &launches() { return launches_; }
+  int capability() const { return facts.capability; } ///< 90 of sm_90
+  bool waitsForEachKernel() const { return synchronous; }
+  using Device::check;
+
+  /// At the start of every call: fails as the device did, else makes it the thread's.
+  Status enter() const;
+  /// The Status of a driver's result; one that ends the device names the kernels it can come from.
+  Status done(int result, std::string_view function);
+  /// The same where nobody is told: the device has failed.
+  void ended(int result, std::string_view function);
+
+protected:
+  StatusOr<Block> reserve(std::string_view name, int64_t bytes) override;
+  void release(const Block &block) override;
+  Status restart() override;
+
+private:
+  struct Facts {
+    CUdevice device = 0;
+    std::string name;
+    size_t bytes = 0;
+    int capability = 0, multiprocessors = 0;
+  };
+  CudaDevice(const CudaApi &api, int index, Facts facts, CUcontext context, bool synchronous);
+  static Status describe(const CudaApi &api, Facts &facts);
+  Status exhausted(std::string_view name, int64_t bytes);
+
+  const CudaApi &api_;
+  Facts facts;
+  CUcontext context;
+  bool synchronous;
+  Reservations memory_;
+  LaunchLog launches_;
+};
+
+} // namespace dlc::runtime

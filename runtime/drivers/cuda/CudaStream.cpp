@@ -1,0 +1,123 @@
+#include "drivers/cuda/CudaStream.h"
+
+#include "drivers/Driver.h"
+
+namespace dlc::runtime {
+
+namespace {
+
+CUdeviceptr addressOf(const void *pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+
+} // namespace
+
+CudaEvent::~CudaEvent() {
+  if (device.enter().ok()) // a failed device's events go with its context
+    device.ended(device.api().cuEventDestroy(handle), "cuEventDestroy");
+}
+
+StatusOr<bool> CudaEvent::query() {
+  if (Status status = device.enter(); !status.ok())
+    return status;
+  int result = device.api().cuEventQuery(handle);
+  if (result == kNotReady)
+    return false;
+  if (Status status = device.done(result, "cuEventQuery"); !status.ok())
+    return status;
+  return true;
+}
+
+Status CudaEvent::synchronize() {
+  if (Status status = device.enter(); !status.ok())
+    return status;
+  return device.done(device.api().cuEventSynchronize(handle), "cuEventSynchronize");
+}
+
+CudaStream::~CudaStream() {
+  if (device.enter().ok()) {
+    device.ended(device.api().cuStreamSynchronize(handle), "cuStreamSynchronize");
+    device.ended(device.api().cuStreamDestroy(handle), "cuStreamDestroy");
+  }
+  device.launches().done(handle);
+}
+
+StatusOr<CudaEvent *> CudaStream::own(Event &event) const {
+  if (Status status = device.enter(); !status.ok())
+    return status;
+  auto *known = dynamic_cast<CudaEvent *>(&event);
+  if (!known || &known->device != &device)
+    return Status(StatusCode::InvalidInput, device.id().str() + ": expected an event of this device, got another's");
+  return known;
+}
+
+StatusOr<bool> CudaStream::ready(const void *address, int64_t bytes, std::string_view what) const {
+  if (Status status = device.enter(); !status.ok())
+    return status;
+  if (bytes < 0)
+    return Status(StatusCode::InvalidInput,
+                  device.id().str() + ": expected a number of bytes, got " + std::to_string(bytes));
+  if (bytes == 0)
+    return false;
+  if (Status status = device.memory().check(address, bytes); !status.ok())
+    return status.withContext(device.id().str() + ": " + std::string(what));
+  return true;
+}
+
+Status CudaStream::copyToDevice(void *to, const void *from, int64_t bytes) {
+  StatusOr<bool> go = ready(to, bytes, "the target of a copy");
+  if (!go.ok() || !*go)
+    return go.status();
+  return device.done(device.api().cuMemcpyHtoDAsync(addressOf(to), from, size_t(bytes), handle), "cuMemcpyHtoDAsync");
+}
+
+Status CudaStream::copyToHost(void *to, const void *from, int64_t bytes) {
+  StatusOr<bool> go = ready(from, bytes, "the source of a copy");
+  if (!go.ok() || !*go)
+    return go.status();
+  return device.done(device.api().cuMemcpyDtoHAsync(to, addressOf(from), size_t(bytes), handle), "cuMemcpyDtoHAsync");
+}
+
+Status CudaStream::copy(void *to, const void *from, int64_t bytes) {
+  StatusOr<bool> go = ready(to, bytes, "the target of a copy");
+  if (go.ok() && *go)
+    go = ready(from, bytes, "the source of a copy");
+  if (!go.ok())
+    return go.status();
+  if (overlapPartly(to, from, bytes))
+    return overlapping(device.id(), bytes);
+  if (!*go || to == from)
+    return {};
+  return device.done(device.api().cuMemcpyDtoDAsync(addressOf(to), addressOf(from), size_t(bytes), handle),
+                     "cuMemcpyDtoDAsync");
+}
+
+Status CudaStream::fill(void *to, uint8_t value, int64_t bytes) {
+  StatusOr<bool> go = ready(to, bytes, "what to fill");
+  if (!go.ok() || !*go)
+    return go.status();
+  return device.done(device.api().cuMemsetD8Async(addressOf(to), value, size_t(bytes), handle), "cuMemsetD8Async");
+}
+
+Status CudaStream::record(Event &event) {
+  StatusOr<CudaEvent *> known = own(event);
+  if (!known.ok())
+    return known.status();
+  return device.done(device.api().cuEventRecord((*known)->handle, handle), "cuEventRecord");
+}
+
+Status CudaStream::wait(Event &event) {
+  StatusOr<CudaEvent *> known = own(event);
+  if (!known.ok())
+    return known.status();
+  return device.done(device.api().cuStreamWaitEvent(handle, (*known)->handle, 0), "cuStreamWaitEvent");
+}
+
+Status CudaStream::synchronize() {
+  if (Status status = device.enter(); !status.ok())
+    return status;
+  Status status = device.done(device.api().cuStreamSynchronize(handle), "cuStreamSynchronize");
+  if (status.ok())
+    device.launches().done(handle);
+  return status;
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,44 @@
+#include "drivers/cuda/LaunchLog.h"
+
+#include <utility>
+
+namespace dlc::runtime {
+
+std::string LaunchLog::Launch::str() const {
+  const Manifest &manifest = executable->manifest();
+  const KernelInfo &info = manifest.kernels[kernel];
+  return entry + ": " + manifest.place(uint64_t(info.site)) + ": kernel '" + info.name + "'";
+}
+
+void LaunchLog::add(const void *stream, Launch launch) {
+  std::lock_guard guard(lock);
+  Span &span = streams[stream];
+  if (span.count++ == 0)
+    span.first = launch;
+  span.last = std::move(launch);
+}
+
+void LaunchLog::done(const void *stream) {
+  std::lock_guard guard(lock);
+  streams.erase(stream);
+}
+
+void LaunchLog::clear() {
+  std::lock_guard guard(lock);
+  streams.clear();
+}
+
+std::string LaunchLog::suspects() const {
+  std::lock_guard guard(lock);
+  std::string text;
+  int64_t count = 0;
+  for (const auto &[stream, span] : streams) {
+    count += span.count;
+    text += (text.empty() ? "" : "; ") + span.first.str() + (span.count > 1 ? " to " + span.last.str() : "");
+  }
+  if (count > 1)
+    text = "one of " + std::to_string(count) + " kernels (" + text + "); DLC_CUDA_SYNC=1 tells which";
+  return text;
+}
+
+} // namespace dlc::runtime

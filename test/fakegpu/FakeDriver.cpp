@@ -1,0 +1,156 @@
+#include "FakeDriver.h"
+
+#include "drivers/sim/SimDevice.h"
+#include "memory/Pages.h"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+using namespace dlc;
+using namespace dlc::runtime;
+
+namespace dlc::fakegpu {
+
+thread_local CUctx_st *current = nullptr;
+
+namespace {
+
+int64_t numberFrom(const char *variable, int64_t otherwise) {
+  const char *text = std::getenv(variable);
+  return text ? std::strtoll(text, nullptr, 10) : otherwise;
+}
+
+/// DLCFAKE_FAIL taken apart.
+struct Failure {
+  std::string_view function;
+  int64_t call = 0;
+  int result = kOperatingSystem;
+
+  explicit Failure(std::string_view text) {
+    size_t colon = text.find(':');
+    function = text.substr(0, colon);
+    const char *end = text.data() + text.size();
+    if (colon == std::string_view::npos)
+      return;
+    auto [stop, error] = std::from_chars(text.data() + colon + 1, end, call);
+    if (error == std::errc() && stop != end)
+      std::from_chars(stop + 1, end, result);
+  }
+};
+
+template <typename Handles>
+void eraseOf(Handles &handles, const CUctx_st &context) {
+  std::erase_if(handles, [&](const auto &each) { return each.second->context == &context; });
+}
+
+} // namespace
+
+FakeDriver::FakeDriver() {
+  if (numberFrom("DLCFAKE_LEAKS", 0))
+    std::atexit([] { FakeDriver::get().reportAlive(); });
+}
+
+FakeDriver &FakeDriver::get() {
+  static FakeDriver &driver = *new FakeDriver;
+  return driver;
+}
+
+int FakeDriver::enter(const char *function) {
+  std::lock_guard guard(lock);
+  if (const char *text = std::getenv("DLCFAKE_FAIL"); text && *text) {
+    if (failing != text) {
+      failing = text;
+      callsOfFailing = 0;
+    }
+    Failure failure(failing);
+    if (failure.function == function && ++callsOfFailing == failure.call)
+      return failure.result;
+  }
+  return ready || std::string_view(function) == "cuInit" ? kSuccess : kNotInitialized;
+}
+
+int FakeDriver::context(CUctx_st *&out) {
+  out = current;
+  return current ? current->failure.load() : int(kInvalidContext);
+}
+
+int FakeDriver::initialize() {
+  std::lock_guard guard(lock);
+  if (ready)
+    return kSuccess;
+  StatusOr<SimDeviceOptions> options = SimDeviceOptions::fromEnvironment();
+  if (!options.ok()) {
+    std::fprintf(stderr, "fakegpu: %s\n", options.status().message().c_str());
+    return kInvalidValue;
+  }
+  schedule_ = std::make_unique<SimSchedule>(options->late);
+  auto count = size_t(numberFrom("DLCFAKE_DEVICES", 1));
+  retained.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    CUctx_st &device = *devices_.emplace_back(std::make_unique<CUctx_st>());
+    device.index = int(i);
+    device.memory =
+        std::make_unique<SimMemory>(DeviceId{"fake", int(i)}, numberFrom("DLCFAKE_MEMORY", Pages::installedBytes()));
+  }
+  ready = true;
+  return kSuccess;
+}
+
+int FakeDriver::submit(CUstream_st &stream, std::function<int()> work) {
+  CUctx_st *context = stream.context;
+  schedule_->submit(stream.queue, [context, work = std::move(work)] {
+    if (context->failure != kSuccess)
+      return;
+    if (int result = work())
+      context->failure = result;
+  });
+  return kSuccess;
+}
+
+void FakeDriver::retain(int device) {
+  std::lock_guard guard(lock);
+  ++retained[size_t(device)];
+}
+
+int FakeDriver::release(int device) {
+  {
+    std::lock_guard guard(lock);
+    if (retained[size_t(device)] == 0)
+      return kInvalidContext;
+    if (--retained[size_t(device)] > 0)
+      return kSuccess;
+  }
+  return reset(device);
+}
+
+int FakeDriver::reset(int device) {
+  schedule_->finish();
+  std::lock_guard guard(lock);
+  forget(*devices_[size_t(device)]);
+  return kSuccess;
+}
+
+void FakeDriver::forget(CUctx_st &context) {
+  for (auto &[handle, stream] : streams)
+    if (stream->context == &context)
+      schedule_->close(stream->queue);
+  eraseOf(streams, context);
+  eraseOf(events, context);
+  eraseOf(modules, context);
+  for (const auto &[address, bytes] : context.allocations)
+    context.memory->release(reinterpret_cast<const char *>(address));
+  context.allocations.clear();
+  context.failure = kSuccess;
+}
+
+void FakeDriver::reportAlive() const {
+  size_t allocations = 0;
+  for (const auto &device : devices_)
+    allocations += device->allocations.size();
+  std::fprintf(stderr, "fakegpu: alive: %zu allocations, %zu streams, %zu events, %zu modules\n", allocations,
+               streams.size(), events.size(), modules.size());
+}
+
+} // namespace dlc::fakegpu

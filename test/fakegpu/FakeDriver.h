@@ -1,0 +1,104 @@
+#pragma once
+
+#include "drivers/cuda/CudaApi.h"
+#include "drivers/sim/SimEngine.h"
+#include "drivers/sim/SimMemory.h"
+#include "drivers/sim/SimSchedule.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+/// A device and its primary context.
+struct CUctx_st {
+  int index = 0;
+  std::unique_ptr<dlc::runtime::SimMemory> memory;
+  std::map<unsigned long long, size_t> allocations;
+  std::atomic<int> failure{0}; ///< what every call returns from then on
+  std::unique_ptr<dlc::SimEngine> engine;
+};
+
+struct CUstream_st {
+  CUctx_st *context = nullptr;
+  std::shared_ptr<dlc::runtime::SimSchedule::Queue> queue;
+};
+
+struct CUevent_st {
+  CUctx_st *context = nullptr;
+  dlc::runtime::SimSchedule::Point point;
+};
+
+struct CUfunc_st {
+  CUctx_st *context = nullptr;
+  dlc::SimKernel kernel;
+};
+
+struct CUmod_st {
+  CUctx_st *context = nullptr;
+  std::shared_ptr<const void> code; ///< what keeps the functions' code in memory
+  std::map<std::string, std::shared_ptr<CUfunc_st>> functions;
+};
+
+namespace dlc::fakegpu {
+
+/// The state of the driver, one a process. Work runs when somebody waits for it (DLC_SIM_STREAM=eager: at once).
+class FakeDriver {
+public:
+  static FakeDriver &get();
+
+  /// At the start of every entry point: DLCFAKE_FAIL=<entry point>:<k>[:<result>] makes its call k fail, by default
+  /// with CUDA_ERROR_OPERATING_SYSTEM.
+  int enter(const char *function);
+  /// The thread's context, or why there is none.
+  int context(CUctx_st *&out);
+
+  int initialize();
+  bool initialized() const { return ready; }
+  std::vector<std::unique_ptr<CUctx_st>> &devices() { return devices_; }
+  runtime::SimSchedule &schedule() { return *schedule_; }
+  /// Queues work of a stream; its failure is its device's, and work behind a failure is dropped.
+  int submit(CUstream_st &stream, std::function<int()> work);
+
+  void retain(int device);
+  int release(int device);
+  int reset(int device);
+  /// Everything that is not given back.
+  void reportAlive() const;
+
+  std::recursive_mutex lock; ///< of what follows; never held while work runs
+  std::map<CUstream_st *, std::unique_ptr<CUstream_st>> streams;
+  std::map<CUevent_st *, std::unique_ptr<CUevent_st>> events;
+  std::map<CUmod_st *, std::unique_ptr<CUmod_st>> modules;
+
+private:
+  FakeDriver();
+  void forget(CUctx_st &context);
+
+  bool ready = false;
+  std::vector<std::unique_ptr<CUctx_st>> devices_;
+  std::vector<int> retained;
+  std::unique_ptr<runtime::SimSchedule> schedule_;
+  std::string failing;
+  int64_t callsOfFailing = 0;
+};
+
+/// The context that cuCtxSetCurrent gave to this thread.
+extern thread_local CUctx_st *current;
+
+} // namespace dlc::fakegpu
+
+/// First line of an entry point.
+#define DLC_FAKE_ENTER(name)                                                                                           \
+  FakeDriver &driver = FakeDriver::get();                                                                              \
+  if (int refused = driver.enter(#name))                                                                               \
+    return refused;
+/// First lines of one that needs a context.
+#define DLC_FAKE_ENTER_CONTEXT(name)                                                                                   \
+  DLC_FAKE_ENTER(name)                                                                                                 \
+  CUctx_st *context = nullptr;                                                                                         \
+  if (int refused = driver.context(context))                                                                           \
+    return refused;
