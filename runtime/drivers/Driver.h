@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dlc/runtime/Device.h"
+#include "dlc/runtime/DeviceUse.h"
 
 #include <array>
 #include <cstdint>
@@ -13,6 +14,10 @@ struct Driver {
   /// How many there are; none is a failure that says why.
   StatusOr<int> (*count)();
   StatusOr<std::unique_ptr<Device>> (*open)(int index);
+  /// How busy they are, whoever uses them; null: known of this process alone.
+  StatusOr<std::unique_ptr<UseProbe>> (*watch)() = nullptr;
+  /// Whether traces show that: for devices beside the processors.
+  bool traced = false;
 };
 
 extern const Driver kCpuDriver;

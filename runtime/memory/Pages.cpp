@@ -29,8 +29,15 @@ int64_t readNumber(const char *path, const char *format) {
   return value;
 }
 
-// What the kernel or the control group would still give; INT64_MAX where it cannot be told.
-int64_t availableBytes() {
+} // namespace
+
+int64_t Pages::installedBytes() {
+  int64_t kilobytes = readNumber("/proc/meminfo", "MemTotal: %ld kB");
+  int64_t limit = readNumber("/sys/fs/cgroup/memory.max", "%ld");
+  return std::min(limit, kilobytes == INT64_MAX ? INT64_MAX : kilobytes * 1024);
+}
+
+int64_t Pages::availableBytes() {
   int64_t kilobytes = readNumber("/proc/meminfo", "MemAvailable: %ld kB");
   int64_t free = kilobytes == INT64_MAX ? INT64_MAX : kilobytes * 1024;
   int64_t limit = readNumber("/sys/fs/cgroup/memory.max", "%ld");
@@ -38,14 +45,6 @@ int64_t availableBytes() {
   if (limit != INT64_MAX && used != INT64_MAX)
     free = std::min(free, limit - used);
   return free;
-}
-
-} // namespace
-
-int64_t Pages::installedBytes() {
-  int64_t kilobytes = readNumber("/proc/meminfo", "MemTotal: %ld kB");
-  int64_t limit = readNumber("/sys/fs/cgroup/memory.max", "%ld");
-  return std::min(limit, kilobytes == INT64_MAX ? INT64_MAX : kilobytes * 1024);
 }
 
 StatusOr<Pages> Pages::create(const std::string &name, int64_t bytes) {

@@ -25,6 +25,8 @@ public:
 
   /// Bytes of memory this process may ever use; INT64_MAX where it cannot be told.
   static int64_t installedBytes();
+  /// What the kernel or the control group would still give; INT64_MAX where it cannot be told.
+  static int64_t availableBytes();
 
 private:
   char *base_ = nullptr;

@@ -3,6 +3,7 @@
 #include "base/FileDescriptor.h"
 #include "base/FileError.h"
 #include "dlc/runtime/Rendezvous.h"
+#include "profile/Counters.h"
 #include "profile/Recorder.h"
 
 #include <cerrno>
@@ -92,11 +93,13 @@ Status start(const std::string &path) {
   FileDescriptor probe(::open(own.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
   if (!probe.valid())
     return systemError("cannot write the trace").withContext(own);
+  stopCounters();
   clear();
   to.path = own;
   to.identity = identity;
   to.environmentRead = true;
   detail::recording = true;
+  startCounters();
   return {};
 }
 
@@ -105,6 +108,7 @@ Status stop() {
   std::lock_guard guard(to.lock);
   if (!detail::recording.exchange(false))
     return {};
+  stopCounters();
   return writeTrace(to.path, traceJson(recorded(), to.identity));
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <tuple>
@@ -31,6 +33,7 @@ struct Registry {
   std::mutex lock;
   std::vector<std::shared_ptr<Ring>> rings;
   std::vector<std::string> tracks = {""};
+  std::deque<Counted> counted;
 };
 
 Registry &registry() {
@@ -99,11 +102,20 @@ void record(Category category, std::string_view name, int64_t begin, int64_t end
   ++ring.lost;
 }
 
+void count(std::vector<Counted> values) {
+  Registry &all = registry();
+  std::lock_guard guard(all.lock);
+  std::move(values.begin(), values.end(), std::back_inserter(all.counted));
+  while (all.counted.size() > kCountedKept)
+    all.counted.pop_front();
+}
+
 Recording recorded() {
   Recording result;
   Registry &all = registry();
   std::lock_guard guard(all.lock);
   result.tracks = all.tracks;
+  result.counted.assign(all.counted.begin(), all.counted.end());
   for (const std::shared_ptr<Ring> &ring : all.rings) {
     std::lock_guard ringGuard(ring->lock);
     result.spans.insert(result.spans.end(), ring->spans.begin(), ring->spans.end());
@@ -118,6 +130,7 @@ Recording recorded() {
 void clear() {
   Registry &all = registry();
   std::lock_guard guard(all.lock);
+  all.counted.clear();
   for (const std::shared_ptr<Ring> &ring : all.rings) {
     std::lock_guard ringGuard(ring->lock);
     ring->spans.clear();

@@ -21,15 +21,28 @@ struct Recorded {
   std::string_view name() const { return {text.data(), nameSize}; }
 };
 
+/// A number at a time, which a trace draws as a curve.
+struct Counted {
+  int64_t time = 0;
+  std::string name; ///< "gpu 0 power"
+  std::string unit; ///< "W"
+  double value = 0;
+};
+constexpr size_t kCountedKept = size_t{1} << 18;
+
 /// All that was recorded, by begin; on equal begins the longer first, so that spans come before those inside.
 struct Recording {
   std::vector<Recorded> spans;
   std::vector<std::string> tracks; ///< by Track
   int64_t lost = 0;
+  std::vector<Counted> counted; ///< the last kCountedKept, by time
 };
 Recording recorded();
 
-/// Forgets all spans.
+/// Adds to the curves.
+void count(std::vector<Counted> values);
+
+/// Forgets all spans and curves.
 void clear();
 
 Summary summarize(const Recording &recording);

@@ -143,6 +143,9 @@ std::string traceJson(const Recording &recording, const Identity &identity) {
         ",\"tid\":" + std::to_string(line) + ",\"ts\":" + micros(span.begin) +
         ",\"dur\":" + micros(span.end - span.begin) + "}");
   }
+  for (const Counted &counted : recording.counted)
+    add("{\"ph\":\"C\",\"name\":" + jsonText(counted.name) + ",\"pid\":" + pid + ",\"ts\":" + micros(counted.time) +
+        ",\"args\":{" + jsonText(counted.unit) + ":" + nlohmann::json(counted.value).dump() + "}}");
   add(metadata("process_name", identity, 0, "rank " + pid));
   for (size_t i = 0; i < lines.all().size(); ++i) {
     const Lines::Line &line = lines.all()[i];

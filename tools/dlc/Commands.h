@@ -55,6 +55,12 @@ struct ExplainArguments {
   codegen::CompileOptions options;
 };
 
+struct DevicesArguments {
+  bool watch = false;
+  double interval = 1; ///< seconds between samples
+  int64_t count = 0;   ///< samples; 0: until Ctrl-C
+};
+
 /// What --emit takes.
 std::vector<std::string> emitStages();
 
@@ -63,6 +69,7 @@ Status compile(const CompileArguments &arguments);
 Status run(const RunArguments &arguments);
 Status inspect(const InspectArguments &arguments);
 Status devices();
+Status watchDevices(const DevicesArguments &arguments);
 Status explain(const ExplainArguments &arguments);
 
 /// The text of a module's file.

@@ -1,5 +1,6 @@
 #include "dlc/runtime/Executable.h"
 #include "drivers/Driver.h"
+#include "drivers/cpu/CpuUse.h"
 #include "drivers/cpu/WorkerTeam.h"
 #include "memory/Pages.h"
 
@@ -115,6 +116,6 @@ StatusOr<std::unique_ptr<Device>> open(int) { return std::unique_ptr<Device>(new
 
 } // namespace
 
-const Driver kCpuDriver = {"cpu", count, open};
+const Driver kCpuDriver = {"cpu", count, open, watchCpu};
 
 } // namespace dlc::runtime

@@ -1,6 +1,6 @@
 #include "drivers/Driver.h"
-
 #include "drivers/cuda/CudaDevice.h"
+#include "drivers/cuda/Nvml.h"
 
 namespace dlc::runtime {
 
@@ -26,6 +26,6 @@ static StatusOr<std::unique_ptr<Device>> open(int index) {
   return CudaDevice::open(**api, index);
 }
 
-const Driver kCudaDriver = {"cuda", count, open};
+const Driver kCudaDriver = {"cuda", count, open, nvml::watch, /*traced=*/true};
 
 } // namespace dlc::runtime

@@ -9,6 +9,8 @@
 
 /// Where the time of this process goes: spans that threads record and that a trace shows.
 ///
+/// A trace also has curves of how busy NVIDIA's GPUs are, where there are any.
+///
 /// Off, a span costs one load. On, each thread keeps its last kSpansKept spans. Any thread may call anything here.
 namespace dlc::runtime::profile {
 
