@@ -67,8 +67,9 @@ Operation *dl::widen(Operation *op) {
 
 void dl::widenComposites(Operation *root) {
   SmallVector<Operation *> composites;
-  root->walk([&](DecomposableOpInterface op) {
-    if (!isa<ScalarBodyOpInterface, OwnKernelOpInterface>(op.getOperation()) && touchesNarrowFloats(op))
+  root->walk([&](DecomposableOpInterface op) { // ops of a region are widened by themselves
+    bool computes = !isa<ScalarBodyOpInterface, OwnKernelOpInterface>(op.getOperation()) && op->getNumRegions() == 0;
+    if (computes && touchesNarrowFloats(op))
       composites.push_back(op);
   });
   for (Operation *op : composites)
