@@ -144,7 +144,7 @@ Status runPasses(ModuleOp module, Emit stage, const CompileOptions &options, con
   // One plan serves all targets.
   pipeline.workspaceBytes = [&targets, traits = traitsOf(targets.host)](dl::GroupOp group) {
     int64_t bytes = targets.cpu ? workspaceBytes(group, traits) : 0;
-    return targets.hasGpu() ? std::max(bytes, gpuWorkspaceBytes(group)) : bytes;
+    return targets.hasGpu() ? std::max(bytes, gpuWorkspaceBytes(group, targets.gpu)) : bytes;
   };
   constexpr int64_t kDeviceVector = 16;
   pipeline.sliceAlignment = targets.hasGpu() ? kDeviceVector : 1;

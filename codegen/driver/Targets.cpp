@@ -42,9 +42,9 @@ StatusOr<Targets> Targets::parse(const CompileOptions &options) {
     return host.status();
   Targets targets{host.take(), false, false, {}, {}};
   for (const std::string &name : options.allow) {
-    if (name != "unordered-atomics")
-      return Status(StatusCode::InvalidInput, "cannot allow '" + name + "'; expected unordered-atomics");
-    targets.gpu.unorderedAtomics = true;
+    if (name != "unordered-atomics" && name != "tf32")
+      return Status(StatusCode::InvalidInput, "cannot allow '" + name + "'; expected unordered-atomics or tf32");
+    (name == "tf32" ? targets.gpu.tf32 : targets.gpu.unorderedAtomics) = true;
   }
   for (llvm::StringRef name : options.targets) {
     llvm::StringRef architecture = name;

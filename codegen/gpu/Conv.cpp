@@ -148,18 +148,18 @@ static LogicalResult emitConv(GpuKernelBuilder &kernel, dl::GroupOp group, Opera
     return failure();
   Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
   TiledProduct product = productOf(cast<OpTy>(anchor).getDims(), element, *first, *second);
-  product.narrow = narrowFactorsOf(anchor);
+  product.core = coreTypeOf(anchor, kernel.getOptions());
   emitTiledProduct(kernel, product, epilogue);
   return success();
 }
 
 template <typename OpTy, ProductOf productOf>
-static int64_t workspaceOf(dl::GroupOp group, Operation *anchor) {
+static int64_t workspaceOf(dl::GroupOp group, Operation *anchor, const GpuOptions &options) {
   if (cast<OpTy>(anchor).getDims().leaves > 1)
     return gpuFallbackWorkspaceBytes(group);
   Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
   TiledProduct product = productOf(cast<OpTy>(anchor).getDims(), element, 0, 1);
-  product.narrow = narrowFactorsOf(anchor);
+  product.core = coreTypeOf(anchor, options);
   return tiledProductWorkspaceBytes(product);
 }
 

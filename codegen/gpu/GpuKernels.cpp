@@ -65,7 +65,7 @@ FailureOr<SmallVector<GpuLaunch>> codegen::emitGpuKernel(gpu::GPUModuleOp module
   return SmallVector<GpuLaunch>(kernel.getLaunches());
 }
 
-int64_t codegen::gpuWorkspaceBytes(dl::GroupOp group) {
+int64_t codegen::gpuWorkspaceBytes(dl::GroupOp group, const GpuOptions &options) {
   switch (group.getKind()) {
   case dl::GroupKind::Pointwise:
   case dl::GroupKind::Horizontal:
@@ -79,7 +79,7 @@ int64_t codegen::gpuWorkspaceBytes(dl::GroupOp group) {
   }
   auto [anchor, emitter] = anchorOf(group);
   if (anchor)
-    return emitter.workspaceBytes ? emitter.workspaceBytes(group, anchor) : 0;
+    return emitter.workspaceBytes ? emitter.workspaceBytes(group, anchor, options) : 0;
   return gpuFallbackWorkspaceBytes(group);
 }
 
@@ -90,7 +90,7 @@ LogicalResult codegen::emitGpuModule(ModuleOp module, const GpuOptions &options)
   for (auto kernel : llvm::make_early_inc_range(module.getOps<rt::KernelOp>())) {
     dl::GroupOp group = kernel.getGroup();
     // The module may have been outlined for another target.
-    int64_t workspace = std::max<int64_t>(kernel.getWorkspace(), gpuWorkspaceBytes(group));
+    int64_t workspace = std::max<int64_t>(kernel.getWorkspace(), gpuWorkspaceBytes(group, options));
     if (failed(emitGpuKernel(code, kernel.getSymName(), group, workspace, options)))
       return failure();
     kernel.erase();

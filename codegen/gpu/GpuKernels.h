@@ -19,9 +19,10 @@ struct GpuLaunch {
 /// The extents of a kernel's grid or block, from its attribute; 1 where there is none.
 std::array<int64_t, 3> launchExtents(std::optional<llvm::ArrayRef<int32_t>> known);
 
-/// What results may depend on beside their operands, only where it was asked for.
+/// What results may depend on beside their operands and the order of IEEE arithmetic, only where it was asked for.
 struct GpuOptions {
   bool unorderedAtomics = false; ///< the order in which a scatter adds floats, which differs from run to run
+  bool tf32 = false;             ///< tensor cores, which see 10 bits of the mantissa of a product's f32 factors
 };
 
 /// Emits the launches of a group's kernel into `module`, named `<name>_<i>`, to be run in order; each takes all
@@ -32,7 +33,7 @@ mlir::FailureOr<llvm::SmallVector<GpuLaunch>> emitGpuKernel(mlir::gpu::GPUModule
                                                             const GpuOptions &options = {});
 
 /// Bytes of workspace the kernel needs besides its operands.
-int64_t gpuWorkspaceBytes(dl::GroupOp group);
+int64_t gpuWorkspaceBytes(dl::GroupOp group, const GpuOptions &options = {});
 
 /// The module's rt.kernel ops become `gpu.module @kernels`, their launches named after them.
 mlir::LogicalResult emitGpuModule(mlir::ModuleOp module, const GpuOptions &options = {});

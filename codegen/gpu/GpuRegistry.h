@@ -8,7 +8,8 @@ namespace dlc::codegen {
 /// A GPU kernel of an op with one of its own.
 struct GpuEmitter {
   mlir::LogicalResult (*emit)(GpuKernelBuilder &kernel, dl::GroupOp group, mlir::Operation *anchor);
-  int64_t (*workspaceBytes)(dl::GroupOp group, mlir::Operation *anchor) = nullptr; ///< null: none
+  int64_t (*workspaceBytes)(dl::GroupOp group, mlir::Operation *anchor,
+                            const GpuOptions &options) = nullptr; ///< null: none
 };
 
 /// Every family registers its ops. An op without an entry has its CPU kernel run over `parallelRange`.

@@ -335,7 +335,7 @@ static LogicalResult emitScatter(GpuKernelBuilder &kernel, dl::GroupOp group, Op
   return success();
 }
 
-static int64_t scatterWorkspaceBytes(dl::GroupOp group, Operation *anchor) {
+static int64_t scatterWorkspaceBytes(dl::GroupOp group, Operation *anchor, const GpuOptions &) {
   return scatterBytes(group, cast<dl::ScatterOp>(anchor));
 }
 

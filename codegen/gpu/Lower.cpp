@@ -113,11 +113,12 @@ struct EmitGpuPass : PassWrapper<EmitGpuPass, OperationPass<ModuleOp>> {
   EmitGpuPass() = default;
   EmitGpuPass(const EmitGpuPass &other) : PassWrapper(other) {}
   Option<bool> unorderedAtomics{*this, "unordered-atomics", llvm::cl::desc("Scatter may add floats in any order")};
+  Option<bool> tf32{*this, "tf32", llvm::cl::desc("Products of f32 may see 10 bits of their factors' mantissas")};
   StringRef getArgument() const override { return "dlc-emit-gpu"; }
   StringRef getDescription() const override { return "Replace rt.kernel ops by a gpu.module with their launches"; }
   void getDependentDialects(DialectRegistry &registry) const override { dlc::codegen::registerGpuDialects(registry); }
   void runOnOperation() override {
-    if (failed(dlc::codegen::emitGpuModule(getOperation(), {.unorderedAtomics = unorderedAtomics})))
+    if (failed(dlc::codegen::emitGpuModule(getOperation(), {.unorderedAtomics = unorderedAtomics, .tf32 = tf32})))
       signalPassFailure();
   }
 };

@@ -29,7 +29,7 @@ static int64_t innermostStride(ArrayRef<dl::ContractionAxis> axes, int64_t dl::C
   return axes.empty() ? std::numeric_limits<int64_t>::max() : axes.back().*stride;
 }
 
-static TiledProduct productOf(dl::DotGeneralOp op, unsigned lhs, unsigned rhs) {
+static TiledProduct productOf(dl::DotGeneralOp op, unsigned lhs, unsigned rhs, const GpuOptions &options) {
   auto dims = dl::ContractionDims::of(op);
   auto leftStride = &dl::ContractionAxis::lhsStride, rightStride = &dl::ContractionAxis::rhsStride;
   auto resultStride = &dl::ContractionAxis::resultStride;
@@ -46,7 +46,7 @@ static TiledProduct productOf(dl::DotGeneralOp op, unsigned lhs, unsigned rhs) {
   product.columns = dl::ContractionDims::extentOf(dims.n);
   product.terms = dl::ContractionDims::extentOf(dims.k);
   product.resultCount = product.batch * product.rows * product.columns;
-  product.narrow = narrowFactorsOf(op);
+  product.core = coreTypeOf(op, options);
 
   auto factorOf = [&](unsigned operand, ArrayRef<dl::ContractionAxis> lines, int64_t dl::ContractionAxis::*stride) {
     IndexSpace space(op.getContext());
@@ -75,14 +75,15 @@ static LogicalResult emitDot(GpuKernelBuilder &kernel, dl::GroupOp group, Operat
   Epilogue epilogue(kernel, group, anchor);
   if (failed(lhs) || failed(rhs) || failed(epilogue.verify()))
     return failure();
-  emitTiledProduct(kernel, productOf(cast<dl::DotGeneralOp>(anchor), *lhs, *rhs), epilogue);
+  TiledProduct product = productOf(cast<dl::DotGeneralOp>(anchor), *lhs, *rhs, kernel.getOptions());
+  emitTiledProduct(kernel, product, epilogue);
   return success();
 }
 
-static int64_t dotWorkspaceBytes(dl::GroupOp group, Operation *anchor) {
+static int64_t dotWorkspaceBytes(dl::GroupOp group, Operation *anchor, const GpuOptions &options) {
   if (cast<dl::DotGeneralOp>(anchor).getLeaves() > 1)
     return gpuFallbackWorkspaceBytes(group);
-  return tiledProductWorkspaceBytes(productOf(cast<dl::DotGeneralOp>(anchor), 0, 1));
+  return tiledProductWorkspaceBytes(productOf(cast<dl::DotGeneralOp>(anchor), 0, 1, options));
 }
 
 void dlc::codegen::registerMatMulGpuKernels(GpuRegistry &registry) {

@@ -162,7 +162,7 @@ static LogicalResult emitAvgGrad(GpuKernelBuilder &kernel, dl::GroupOp group, Op
   return GpuPool(kernel, group, anchor, cast<dl::AvgPoolGradOp>(anchor).getDims()).emitAvgGrad();
 }
 
-static int64_t maxGradWorkspaceBytes(dl::GroupOp, Operation *anchor) {
+static int64_t maxGradWorkspaceBytes(dl::GroupOp, Operation *anchor, const GpuOptions &) {
   dl::PoolDims dims = cast<dl::MaxPoolGradOp>(anchor).getDims();
   bool overlap = dims.kernel[0] > dims.stride[0] || dims.kernel[1] > dims.stride[1];
   return overlap ? dims.planes * dims.out[0] * dims.out[1] * 4 : 0;

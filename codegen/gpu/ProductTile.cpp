@@ -52,8 +52,8 @@ static void chooseStep(ProductTile &tile, const TiledProduct &product) {
   }
 }
 
-// One multiplication of warps takes 16 terms.
-static void chooseNarrowStep(ProductTile &tile, const TiledProduct &product) {
+static void chooseCoreStep(ProductTile &tile, const TiledProduct &product) {
+  int64_t coreTerms = product.coreTerms();
   tile.step = product.terms <= coreTerms ? coreTerms : 2 * coreTerms;
   chooseLoads(tile, product);
   if (tile.step > coreTerms && std::max(tile.vectors(0), tile.vectors(1)) > mostVectors) {
@@ -64,7 +64,7 @@ static void chooseNarrowStep(ProductTile &tile, const TiledProduct &product) {
 
 ProductTile ProductTile::of(const TiledProduct &product) {
   ProductTile tile{};
-  int64_t largest = bytesOf(product.element) > 4 ? 64 : 128, least = product.narrow ? 16 : 8;
+  int64_t largest = bytesOf(product.element) > 4 ? 64 : 128, least = product.core ? 16 : 8;
   auto linesFor = [&](int64_t extent) {
     auto fitting = int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(extent, 1))));
     return std::clamp<int64_t>(fitting, least, largest);
@@ -80,10 +80,10 @@ ProductTile ProductTile::of(const TiledProduct &product) {
   while (tooLarge())
     tile.lines[tile.lines[0] > tile.lines[1] ? 0 : 1] /= 2;
   for (int side : {0, 1}) // two warps share what is enough for two
-    tile.each[side] = product.narrow ? tile.lines[side] / (tile.lines[side] >= 32 ? 2 : 1) / coreThreads[side]
-                                     : eachOf(tile.lines[side]);
+    tile.each[side] = product.core ? tile.lines[side] / (tile.lines[side] >= 32 ? 2 : 1) / coreThreads[side]
+                                   : eachOf(tile.lines[side]);
 
-  product.narrow ? chooseNarrowStep(tile, product) : chooseStep(tile, product);
+  product.core ? chooseCoreStep(tile, product) : chooseStep(tile, product);
   int64_t steps = llvm::divideCeil(product.terms, tile.step);
   int64_t tiles = std::max<int64_t>(tilesOf(product, tile.lines), 1);
   int64_t parts = std::clamp<int64_t>(std::min(wantedBlocks / tiles, product.terms / leastPart), 1, wantedBlocks);
@@ -119,9 +119,11 @@ int64_t codegen::vectorWidthAlong(ArrayRef<int64_t> extents, unsigned along, Aff
   return width;
 }
 
-Type TiledProduct::factorType() const { return narrow ? IntegerType::get(narrow.getContext(), 16) : element; }
+Type TiledProduct::factorType() const {
+  return core && !core.isTF32() ? IntegerType::get(core.getContext(), 16) : element;
+}
 
-Type codegen::narrowFactorsOf(Operation *anchor) {
+static Type narrowFactorsOf(Operation *anchor) {
   Type narrow;
   if (!anchor->hasAttr(dl::kWidenedAttr))
     return {};
@@ -133,6 +135,13 @@ Type codegen::narrowFactorsOf(Operation *anchor) {
     narrow = type;
   }
   return narrow;
+}
+
+Type codegen::coreTypeOf(Operation *anchor, const GpuOptions &options) {
+  if (Type narrow = narrowFactorsOf(anchor))
+    return narrow;
+  bool isF32 = llvm::all_of(anchor->getOperandTypes(), [](Type type) { return getElementTypeOrSelf(type).isF32(); });
+  return options.tf32 && isF32 ? FloatTF32Type::get(anchor->getContext()) : Type();
 }
 
 int64_t codegen::tiledProductWorkspaceBytes(const TiledProduct &product) {

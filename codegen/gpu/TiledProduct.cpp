@@ -9,9 +9,9 @@
 //     buffer (s + 1) % 2 = registers; barrier
 //   epilogue, store
 //
-// Factors of 16 bits lie in shared memory line by line, in the order of terms, and a warp multiplies its part of both
-// by mma.sync, 16 terms at a time, with sums in f32. Between the terms of one mma.sync the hardware decides on the
-// order.
+// Where tensor cores multiply, factors lie in shared memory line by line, in the order of terms, and a warp multiplies
+// its part of both by mma.sync, 16 terms of 16 bits or 8 of tf32 at a time, with sums in f32. Between the terms of one
+// mma.sync the hardware decides on the order.
 #include "gpu/TiledProduct.h"
 
 #include "dlc/ir/ScalarBuilder.h"
@@ -81,9 +81,11 @@ private:
   };
   SmallVector<Fetched> fetch(ElementScope &scope, const Side &side, AffineExpr step);
   void keep(ElementScope &scope, const Side &side, AffineExpr buffer, ArrayRef<Fetched> vectors);
+  Value roundToTF32(Value value);
   SmallVector<Value> fragment(Value base, const Side &side, int64_t term);
   SmallVector<Value> multiply(ElementScope &scope, AffineExpr buffer, ValueRange sums);
-  /// The thread's words of a factor, for 16 terms from `term` on, of lines from `line` of its warp's on.
+  /// The thread's words of a factor, for the terms of one mma.sync from `term` on, of lines from `line` of its warp's
+  /// on.
   SmallVector<Value> words(Value base, const Side &side, int64_t line, int64_t term);
   SmallVector<Value> multiplyByWarps(ElementScope &scope, AffineExpr buffer, ValueRange sums);
 
@@ -92,7 +94,7 @@ private:
   void addParts();
 
   /// Elements of one of the two buffers.
-  int64_t bufferSize(const Side &side) const { return (product.narrow ? side.lines : tile.step) * side.pitch; }
+  int64_t bufferSize(const Side &side) const { return (product.core ? side.lines : tile.step) * side.pitch; }
   Value inside(ElementScope &scope, ArrayRef<AffineExpr> dims, ArrayRef<dl::IndexBound> bounds);
   Value plus(Value base, int64_t offset);
   AffineExpr dim(unsigned position) { return getAffineDimExpr(position, product.element.getContext()); }
@@ -115,11 +117,11 @@ Side ProductEmitter::sideOf(int number, const ProductFactor &factor, int64_t ext
   side.factor = &factor;
   side.extent = extent;
   side.lines = tile.lines[number];
-  side.threads = product.narrow ? coreThreads[number] : tile.threads(number);
-  side.group = product.narrow ? number + 1 : std::min<int64_t>(tile.each[number], 4);
+  side.threads = product.core ? coreThreads[number] : tile.threads(number);
+  side.group = product.core ? number + 1 : std::min<int64_t>(tile.each[number], 4);
   side.groups = tile.each[number] / side.group;
   // Words of 8 lines, 4 each, in different banks.
-  side.pitch = product.narrow ? tile.step + 8 : side.lines + 4;
+  side.pitch = product.core ? tile.step + 4 * product.factorsOfWord() : side.lines + 4;
   side.alongTerms = tile.alongTerms[number];
   side.width = tile.width[number];
   side.vectors = tile.vectors(number);
@@ -181,6 +183,21 @@ SmallVector<ProductEmitter::Fetched> ProductEmitter::fetch(ElementScope &scope, 
   return vectors;
 }
 
+// To the nearest with 10 bits of mantissa, ties away from 0, as cvt.rna.tf32.f32: the bits behind them are 0 then. A
+// NaN stays as it is.
+Value ProductEmitter::roundToTF32(Value value) {
+  OpBuilder &b = kernel.getBuilder();
+  Location loc = kernel.getLoc();
+  auto vector = dyn_cast<VectorType>(value.getType());
+  Type bits = vector ? Type(vector.clone(b.getI32Type())) : b.getI32Type();
+  dl::ScalarBuilder scalar(b, loc, vector ? vector.getNumElements() : 0);
+  auto constant = [&](double word) { return scalar.constant(word, b.getI32Type()); };
+  Value raised = arith::AddIOp::create(b, loc, arith::BitcastOp::create(b, loc, bits, value), constant(0x1000));
+  Value rounded = arith::AndIOp::create(b, loc, raised, constant(-0x2000));
+  Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
+  return arith::SelectOp::create(b, loc, isNaN, value, arith::BitcastOp::create(b, loc, value.getType(), rounded));
+}
+
 // What does not exist becomes 0 here: nothing waits for the loads before.
 void ProductEmitter::keep(ElementScope &scope, const Side &side, AffineExpr buffer, ArrayRef<Fetched> vectors) {
   OpBuilder &b = kernel.getBuilder();
@@ -191,10 +208,12 @@ void ProductEmitter::keep(ElementScope &scope, const Side &side, AffineExpr buff
     if (vector.live)
       value = arith::SelectOp::create(b, loc, vector.live, value, scalar.constant(0.0, factorType));
     AffineExpr line = vectorAt(side, int64_t(i), false), term = vectorAt(side, int64_t(i), true);
-    AffineExpr place = product.narrow ? line * side.pitch + term : term * side.pitch + line;
+    if (product.core && product.core.isTF32())
+      value = roundToTF32(value);
+    AffineExpr place = product.core ? line * side.pitch + term : term * side.pitch + line;
     Value at = scope.index(space.simplify(buffer * bufferSize(side) + place));
     Memory memory = side.shared;
-    if (side.alongTerms == bool(product.narrow) || side.width == 1) {
+    if (side.alongTerms == bool(product.core) || side.width == 1) {
       memory.divisor = side.width;
       kernel.store(memory, at, laneOf(side.width), value);
       continue;
@@ -238,17 +257,18 @@ SmallVector<Value> ProductEmitter::multiply(ElementScope &scope, AffineExpr buff
   return result;
 }
 
-// PTX, "Matrix Fragments for mma.m16n8k16": lane l holds terms 2 (l % 4) and the next, and those 8 further, of lines l
-// / 4 and, of the left factor, l / 4 + 8.
+// PTX, "Matrix Fragments for mma.m16n8k16" and "… k8": lane l holds word l % 4 of the terms, and that 4 further, of
+// lines l / 4 and, of the left factor, l / 4 + 8. A word has two terms of 16 bits, or one of tf32.
 SmallVector<Value> ProductEmitter::words(Value base, const Side &side, int64_t line, int64_t term) {
   Memory memory = side.shared;
   memory.element = kernel.getBuilder().getI32Type();
   SmallVector<Value> words;
   int64_t halves = side.factor == &product.left ? 2 : 1;
-  for (int64_t further : {0, 8})
-    for (int64_t half = 0; half < halves; ++half)
-      words.push_back(
-          kernel.load(memory, plus(base, ((line + 8 * half) * side.pitch + term + further) / 2), 1, Lane{}));
+  for (int64_t further : {0, 4})
+    for (int64_t half = 0; half < halves; ++half) {
+      int64_t word = ((line + 8 * half) * side.pitch + term) / product.factorsOfWord() + further;
+      words.push_back(kernel.load(memory, plus(base, word), 1, Lane{}));
+    }
   return words;
 }
 
@@ -259,20 +279,24 @@ SmallVector<Value> ProductEmitter::multiplyByWarps(ElementScope &scope, AffineEx
   AffineExpr lane = space.simplify(thread % warpSize);
   auto baseOf = [&](const Side &side) { // in words
     AffineExpr line = side.ofWarp + lane.floorDiv(4);
-    return scope.index(space.simplify(buffer * (bufferSize(side) / 2) + line * (side.pitch / 2) + lane % 4));
+    int64_t of = product.factorsOfWord();
+    return scope.index(space.simplify(buffer * (bufferSize(side) / of) + line * (side.pitch / of) + lane % 4));
   };
   Value leftBase = baseOf(left), rightBase = baseOf(right);
   Type f32 = b.getF32Type();
   Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), {f32, f32, f32, f32});
-  bool isBF16 = product.narrow.isBF16();
+  bool isF16 = product.core.isF16();
   auto given = [&](ArrayRef<Value> words) {
-    if (isBF16)
+    if (!isF16)
       return SmallVector<Value>(words);
     return llvm::map_to_vector(words, [&](Value word) -> Value {
-      return LLVM::BitcastOp::create(b, loc, VectorType::get({2}, product.narrow), word);
+      return LLVM::BitcastOp::create(b, loc, VectorType::get({2}, product.core), word);
     });
   };
-  NVVM::MMATypes type = isBF16 ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
+  NVVM::MMATypes type = isF16                   ? NVVM::MMATypes::f16
+                        : product.core.isBF16() ? NVVM::MMATypes::bf16
+                                                : NVVM::MMATypes::tf32;
+  int64_t coreTerms = product.coreTerms();
   SmallVector<Value> state(sums);
   for (int64_t term = 0; term < tile.step; term += coreTerms) {
     SmallVector<SmallVector<Value>> columns;
@@ -321,8 +345,8 @@ SmallVector<Value> ProductEmitter::sums(ElementScope &block) {
       emitLoop(block, block.i64(0), block.i64(tile.steps), zeros, [&](Value iv, ValueRange carried) {
         ElementScope scope(block);
         if (tile.steps == 1)
-          return product.narrow ? multiplyByWarps(scope, space.constant(0), carried)
-                                : multiply(scope, space.constant(0), carried);
+          return product.core ? multiplyByWarps(scope, space.constant(0), carried)
+                              : multiply(scope, space.constant(0), carried);
         AffineExpr step = scope.bind(iv, 0, tile.steps - 1);
         // The last step is fetched again behind it: that is simpler than not to, and what is in memory needs no
         // condition.
@@ -331,7 +355,7 @@ SmallVector<Value> ProductEmitter::sums(ElementScope &block) {
         AffineExpr next = scope.bind(behind, 0, tile.steps - 1);
         SmallVector<Fetched> nextLeft = fetch(scope, left, next), nextRight = fetch(scope, right, next);
         SmallVector<Value> result =
-            product.narrow ? multiplyByWarps(scope, step % 2, carried) : multiply(scope, step % 2, carried);
+            product.core ? multiplyByWarps(scope, step % 2, carried) : multiply(scope, step % 2, carried);
         keep(scope, left, (step + 1) % 2, nextLeft);
         keep(scope, right, (step + 1) % 2, nextRight);
         kernel.barrier();
@@ -398,7 +422,7 @@ void ProductEmitter::emitBlock() {
   left.first = space.simplify(number.floorDiv(across) % down * left.lines);
   part = space.simplify(number.floorDiv(across * down) % tile.parts);
   batch = space.simplify(number.floorDiv(across * down * tile.parts));
-  if (product.narrow) {
+  if (product.core) {
     AffineExpr warp = thread.floorDiv(warpSize), lane = thread % warpSize;
     int64_t warpsAcross = right.lines / (right.each() * coreThreads[1]);
     right.ofWarp = space.simplify(warp % warpsAcross * (right.each() * coreThreads[1]));

@@ -24,17 +24,22 @@ struct TiledProduct {
   mlir::AffineExpr result = {};                        ///< offset in the result, over batch `d0`, row `d1`, column `d2`
   llvm::SmallVector<dl::IndexBound> resultBounds = {}; ///< what is outside is not stored
   int64_t resultCount = 0;                             ///< elements of the result
-  mlir::Type narrow = {}; ///< of both factors in memory, if it is of 16 bits and the sums f32
+  mlir::Type core = {}; ///< of the factors of f32 sums where tensor cores multiply: f16, bf16, tf32; null: they do not
 
   /// Factors as they are moved.
   mlir::Type factorType() const;
+  /// Of a word of 32 bits, as tensor cores take them.
+  int64_t factorsOfWord() const { return 32 / (core.isTF32() ? 32 : 16); }
+  /// Terms of one `mma.sync`.
+  int64_t coreTerms() const { return 8 * factorsOfWord(); }
 };
 
-/// The type of 16 bits from which both operands of a product of f32 are read; null when they are of others.
-mlir::Type narrowFactorsOf(mlir::Operation *anchor);
+/// What tensor cores multiply: the type of 16 bits from which both operands of a product of f32 are read, else tf32
+/// where that is allowed; null: nothing.
+mlir::Type coreTypeOf(mlir::Operation *anchor, const GpuOptions &options);
 
-/// How a product is cut, from its shape and element types alone. [0]: rows, [1]: columns. With narrow factors the lines
-/// of a thread are those of its places in the results of `mma.sync`, 16 x 8 each.
+/// How a product is cut, from its shape and element types alone. [0]: rows, [1]: columns. Where tensor cores
+/// multiply, the lines of a thread are those of its places in the results of `mma.sync`, 16 x 8 each.
 struct ProductTile {
   int64_t lines[2]; ///< of a block
   int64_t each[2];  ///< of a thread
@@ -52,8 +57,8 @@ struct ProductTile {
   int64_t vectors(int side) const { return lines[side] * step / (width[side] * threads()); }
 };
 
-/// Of `mma.sync` of 16-bit factors: terms, and threads of a warp along rows and columns of the result.
-constexpr int64_t coreTerms = 16, coreThreads[] = {8, 4};
+/// Threads of a warp along rows and columns of the result of `mma.sync`.
+constexpr int64_t coreThreads[] = {8, 4};
 
 /// Bytes of the sums of the parts.
 int64_t tiledProductWorkspaceBytes(const TiledProduct &product);

@@ -3,7 +3,7 @@
 // RUN: dlc compile %s --target=sim --emit=gpu | FileCheck %s --check-prefix=ORDERED
 // RUN: not dlc compile %s --target=sim --allow=haste --emit=gpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: cannot allow 'haste'; expected unordered-atomics
+// UNKNOWN: cannot allow 'haste'; expected unordered-atomics or tf32
 // CHECK: llvm.atomicrmw fadd
 // ORDERED-NOT: llvm.atomicrmw
 
