@@ -4,6 +4,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -87,21 +88,36 @@ std::string cut(const std::string &line, size_t width) {
 /// Where the table goes: renewed in place on a terminal, else line after line with the time of day.
 class Screen {
 public:
-  void show(const std::vector<std::string> &rows) {
+  void show(std::vector<std::string> rows) {
     std::string text;
-    for (const std::string &line : rows)
-      text += terminal ? cut(line, width()) + "\033[K\n" : line + "\n";
+    if (terminal) {
+      // What does not fit would scroll the rest away.
+      winsize size = extent();
+      if (size_t height = size.ws_row - 1U; rows.size() > height) {
+        size_t left = rows.size() - height + 1;
+        rows.resize(height - 1);
+        rows.push_back(fmt::format("and {} lines more", left));
+      }
+      for (std::string &each : rows)
+        each = cut(each, size.ws_col) + "\033[K";
+      text = std::exchange(begun, true) ? "\033[H" : "\033[2J\033[H";
+    }
+    text += fmt::format("{}\n", fmt::join(rows, "\n"));
     if (terminal)
-      text = (std::exchange(begun, true) ? "\033[H" : "\033[2J\033[H") + text + "\033[J";
+      text += "\033[J";
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
   }
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
 
 private:
-  static size_t width() {
+  static winsize extent() {
     winsize size{};
-    return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+    if (!known || size.ws_col == 0)
+      size.ws_col = 80;
+    size.ws_row = known && size.ws_row > 0 ? std::max<unsigned short>(size.ws_row, 4) : 24;
+    return size;
   }
   bool begun = false;
 };
@@ -169,7 +185,8 @@ Status watchDevices(const DevicesArguments &arguments) {
   const std::string header = row("device", "use", "memory", "power", "temp", "name");
   const std::vector<std::string> missing = watch.missing();
   if (!screen.terminal) {
-    screen.show(missing);
+    if (!missing.empty())
+      screen.show(missing);
     screen.show({"time      " + header});
   }
   // The cpu's use is of the time between two looks: this is the first one's.

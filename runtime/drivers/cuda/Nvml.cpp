@@ -32,10 +32,12 @@ StatusOr<Api> load() {
   return api;
 }
 
-/// Empty where there is no such process here; in a container the driver's numbers are the host's.
+/// Empty where there is no such process here; in a container the driver's numbers are the host's. Whoever runs it chose
+/// the name, so control characters, which terminals obey, become '?'.
 std::string processName(unsigned pid) {
   std::string name;
   std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm"), name);
+  std::replace_if(name.begin(), name.end(), [](unsigned char each) { return each < 0x20 || each == 0x7f; }, '?');
   return name;
 }
 

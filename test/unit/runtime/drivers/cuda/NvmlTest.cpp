@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,6 +88,12 @@ TEST_F(Nvml, NamesProcesses) {
   EXPECT_EQ(processes[0].bytes, kGiB / 2);
   EXPECT_EQ(processes[1].name, "") << "of a process that is not here";
   EXPECT_EQ(processes[1].bytes, std::nullopt);
+}
+
+TEST_F(Nvml, NamesCannotCommandATerminal) {
+  ASSERT_EQ(::prctl(PR_SET_NAME, "a\033[2J\177b"), 0);
+  EXPECT_EQ(sample().at(0).processes.at(0).name, "a?[2J?b");
+  ::prctl(PR_SET_NAME, "nvml_tests");
 }
 
 TEST_F(Nvml, ListsMoreProcessesThanItExpected) {
