@@ -125,7 +125,7 @@ public:
     const char *cache = std::getenv("DLC_CACHE");
     std::vector<std::optional<DType>> exact;
     using Loaded = StatusOr<std::shared_ptr<const Executable>>;
-    auto executable = withModule({&program, 1}, {session.device().id().kind},
+    auto executable = withModule({&program, 1}, session.device().compileTargets(),
                                  [&](ModuleOp module, const codegen::CompileOptions &options) -> Loaded {
                                    auto rounded = autocast(module);
                                    if (!rounded.ok())

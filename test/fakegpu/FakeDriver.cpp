@@ -65,8 +65,11 @@ int FakeDriver::enter(const char *function) {
       callsOfFailing = 0;
     }
     Failure failure(failing);
-    if (failure.function == function && ++callsOfFailing == failure.call)
+    if (failure.function == function && ++callsOfFailing == failure.call) {
+      if (current && endsDevice(failure.result))
+        current->failure = failure.result;
       return failure.result;
+    }
   }
   return ready || std::string_view(function) == "cuInit" ? kSuccess : kNotInitialized;
 }
@@ -126,6 +129,7 @@ int FakeDriver::release(int device) {
 }
 
 int FakeDriver::reset(int device) {
+  devices_[size_t(device)]->failure = kContextDestroyed; // what waits is dropped
   schedule_->finish();
   std::lock_guard guard(lock);
   forget(*devices_[size_t(device)]);

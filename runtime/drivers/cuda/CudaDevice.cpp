@@ -2,7 +2,9 @@
 
 #include "drivers/cuda/CudaStream.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 namespace dlc::runtime {
 
@@ -61,7 +63,11 @@ std::string CudaDevice::description() const {
 }
 
 std::vector<std::string> CudaDevice::compileTargets() const {
-  std::vector<std::string> targets = {"cuda:sm_" + std::to_string(facts.capability)};
+  // What the compiler knows; newer devices run the code of the nearest older one.
+  constexpr int kKnown[] = {100, 90, 80};
+  const int *known = std::find_if(std::begin(kKnown), std::end(kKnown) - 1,
+                                  [this](int capability) { return capability <= facts.capability; });
+  std::vector<std::string> targets = {"cuda:sm_" + std::to_string(*known)};
   if (api_.replaced)
     targets.emplace_back("sim");
   return targets;
@@ -72,6 +78,8 @@ Status CudaDevice::enter() const {
     return status;
   return api_.status(api_.cuCtxSetCurrent(context), "cuCtxSetCurrent").withContext(id().str());
 }
+
+void CudaDevice::enterToEnd() { ended(api_.cuCtxSetCurrent(context), "cuCtxSetCurrent"); }
 
 Status CudaDevice::done(int result, std::string_view function) {
   if (result == kSuccess)
@@ -138,9 +146,7 @@ StatusOr<Device::Block> CudaDevice::reserve(std::string_view name, int64_t bytes
 
 void CudaDevice::release(const Block &block) {
   memory_.remove(block.base);
-  // What a failed device held goes with its context.
-  if (!enter().ok())
-    return;
+  enterToEnd();
   ended(api_.cuCtxSynchronize(), "cuCtxSynchronize");
   ended(api_.cuMemFree(reinterpret_cast<CUdeviceptr>(block.base)), "cuMemFree");
 }

@@ -31,9 +31,11 @@ public:
 
   /// At the start of every call: fails as the device did, else makes it the thread's.
   Status enter() const;
+  /// The same to give something back, which is tried on a failed device too: a copy to the host may still run.
+  void enterToEnd();
   /// The Status of a driver's result; one that ends the device names the kernels it can come from.
   Status done(int result, std::string_view function);
-  /// The same where nobody is told: the device has failed.
+  /// The same where nobody is told: the device has failed, if it had not before.
   void ended(int result, std::string_view function);
 
 protected:

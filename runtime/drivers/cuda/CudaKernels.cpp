@@ -129,8 +129,9 @@ Status CudaKernels::loadModule() {
 }
 
 CudaKernels::~CudaKernels() {
-  if (!module || !device.enter().ok()) // a failed device's modules go with its context
+  if (!module)
     return;
+  device.enterToEnd();
   device.ended(device.api().cuCtxSynchronize(), "cuCtxSynchronize");
   device.ended(device.api().cuModuleUnload(module), "cuModuleUnload");
 }

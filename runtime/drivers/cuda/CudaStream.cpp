@@ -11,8 +11,8 @@ CUdeviceptr addressOf(const void *pointer) { return reinterpret_cast<CUdeviceptr
 } // namespace
 
 CudaEvent::~CudaEvent() {
-  if (device.enter().ok()) // a failed device's events go with its context
-    device.ended(device.api().cuEventDestroy(handle), "cuEventDestroy");
+  device.enterToEnd();
+  device.ended(device.api().cuEventDestroy(handle), "cuEventDestroy");
 }
 
 StatusOr<bool> CudaEvent::query() {
@@ -33,10 +33,9 @@ Status CudaEvent::synchronize() {
 }
 
 CudaStream::~CudaStream() {
-  if (device.enter().ok()) {
-    device.ended(device.api().cuStreamSynchronize(handle), "cuStreamSynchronize");
-    device.ended(device.api().cuStreamDestroy(handle), "cuStreamDestroy");
-  }
+  device.enterToEnd();
+  device.ended(device.api().cuStreamSynchronize(handle), "cuStreamSynchronize");
+  device.ended(device.api().cuStreamDestroy(handle), "cuStreamDestroy");
   device.launches().done(handle);
 }
 
