@@ -1,9 +1,11 @@
 #include "GoldenCurves.h"
 
+#include <cstdlib>
+
 using namespace dlc;
 using namespace dlc::test;
 
-// The curves of test/golden on a simulated device: the same rule as on the cpu.
+// The curves of test/golden on a simulated device, or the one DLC_TEST_DEVICE names: the same rule as on the cpu.
 namespace {
 
 constexpr size_t steps = 20;
@@ -18,7 +20,8 @@ BatchList moved(const BatchList &batches, Device device) {
 template <typename Optimizer, typename Model, typename Options, typename Loss>
 void expectCurve(const std::string &name, Model model, const Options &options, Loss loss, const BatchList &batches,
                  bool jitted) {
-  Device device("sim:0");
+  const char *where = std::getenv("DLC_TEST_DEVICE");
+  Device device(where ? where : "sim:0");
   DeviceScope scope(device); // for what forward() makes
   StateDict file = golden(name);
   loadInitial(model, file, f32);
