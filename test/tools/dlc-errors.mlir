@@ -13,6 +13,7 @@
 // RUN: %S/Inputs/expect_exit.sh 1 dlc compile %t/good.mlir -o %t/no/such/folder/m.so 2>&1 | FileCheck %s --check-prefix=FOLDER
 // RUN: %S/Inputs/expect_exit.sh 2 dlc compile %t/good.mlir 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: %S/Inputs/expect_exit.sh 2 dlc frobnicate 2>&1 | FileCheck %s --check-prefix=COMMAND
+// RUN: %S/Inputs/expect_exit.sh 2 dlc compile %t/good.mlir --memory-limit=-1 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: %S/Inputs/expect_exit.sh 3 dlc compile %t/good.mlir --memory-limit 100 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=LIMIT
 // RUN: %S/Inputs/expect_exit.sh 3 dlc compile %t/good.mlir --activation-budget 100 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=BUDGET
 
@@ -29,6 +30,7 @@
 // FOLDER: no/such/folder
 // OUTPUT: --output
 // COMMAND: A subcommand is required
+// NEGATIVE: --memory-limit: {{.*}}-1
 // LIMIT: good.mlir:1:{{[0-9]+}}: error: {{.*}}at most 100 bytes, got
 // LIMIT: good.mlir:2:{{[0-9]+}}: note: 256 bytes live at the peak, in use there
 // LIMIT: note: 16 bit instead of 32 would save about {{[0-9]+}} bytes

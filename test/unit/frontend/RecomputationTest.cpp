@@ -229,3 +229,13 @@ TEST(Recomputation, DropsTheSameElementsAgain) {
   };
   EXPECT_EQ(run(true), run(false));
 }
+
+// What goes in and comes out is f32, and holds 16 bits exactly.
+TEST(Recomputation, MixedPrecisionHasTheSameBits) {
+  auto run = [](bool checkpoints) {
+    Net net;
+    Autocast scope(bf16);
+    return net.bits(checkpoints ? net.nested() : net.plain());
+  };
+  EXPECT_EQ(run(true), run(false));
+}
