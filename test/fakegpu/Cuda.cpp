@@ -1,6 +1,7 @@
 // The entry points of libcuda, without those of modules.
 #include "FakeDriver.h"
 
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -17,13 +18,14 @@ const char *nameOf(int result) {
     return #theirs;
     DLC_CUDA_RESULTS(DLC_CUDA_RESULT)
 #undef DLC_CUDA_RESULT
+  default:
+    return nullptr;
   }
-  return nullptr;
 }
 
 /// The bytes behind an address of the device; null: outside what is allocated.
 char *bytesOf(CUctx_st *context, CUdeviceptr address, size_t bytes) {
-  StatusOr<char *> found = context->memory->translate(reinterpret_cast<const void *>(address), int64_t(bytes));
+  StatusOr<char *> found = context->memory->translate(std::bit_cast<const void *>(address), int64_t(bytes));
   return found.ok() ? *found : nullptr;
 }
 
@@ -179,7 +181,7 @@ int cuMemFree_v2(CUdeviceptr address) {
   std::lock_guard guard(driver.lock);
   if (context->allocations.erase(address) == 0)
     return kInvalidValue;
-  context->memory->release(reinterpret_cast<const char *>(address));
+  context->memory->release(std::bit_cast<const char *>(address));
   return kSuccess;
 }
 

@@ -3,6 +3,7 @@
 #include "drivers/sim/SimDevice.h"
 #include "memory/Pages.h"
 
+#include <bit>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -144,7 +145,7 @@ void FakeDriver::forget(CUctx_st &context) {
   eraseOf(events, context);
   eraseOf(modules, context);
   for (const auto &[address, bytes] : context.allocations)
-    context.memory->release(reinterpret_cast<const char *>(address));
+    context.memory->release(std::bit_cast<const char *>(address));
   context.allocations.clear();
   context.failure = kSuccess;
 }

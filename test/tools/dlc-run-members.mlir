@@ -9,6 +9,9 @@
 // RUN: rm %t.y.npy
 // RUN: dlc run %t.so --devices=sim:2 --input %t.x.npy --output y=%t.y.npy --steps 3 | FileCheck %s
 // RUN: %python %S/Inputs/rows.py check %t.y.npy
+// RUN: rm %t.y.npy
+// RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_DEVICES=2 dlc run %t.so --devices=cuda:2 --input %t.x.npy --output y=%t.y.npy --steps 3 | FileCheck %s
+// RUN: %python %S/Inputs/rows.py check %t.y.npy
 // RUN: rm %t.y.npy %t.state
 // RUN: dlc launch -n 2 dlc run %t.so --input %t.x.npy --output y=%t.y.npy --steps 3 --save-state %t.state > %t.out
 // RUN: FileCheck %s --input-file %t.out

@@ -42,7 +42,9 @@ Status open(CudaApi &api) {
            DLC_CUDA_API(DLC_CUDA_FIELD)
 #undef DLC_CUDA_FIELD
        })
-    if (!(*field = dlsym(library, symbol)))
+    if (void *found = dlsym(library, symbol))
+      *field = found;
+    else
       return {StatusCode::InvalidInput, name + " has no " + symbol + "; install a newer driver"};
   return {};
 }

@@ -109,12 +109,12 @@ using CUdevice = int;
 #define DLC_CUDA_WRONG_ACCESS "run under compute-sanitizer, or on sim with accesses checked (--sim-check)"
 
 enum CudaConstant : int {
-#define DLC_CUDA_CONSTANT(ours, theirs, value) ours = value,
+#define DLC_CUDA_CONSTANT(ours, theirs, value) ours = (value),
   DLC_CUDA_CONSTANTS(DLC_CUDA_CONSTANT)
 #undef DLC_CUDA_CONSTANT
 };
 enum CudaResult : int {
-#define DLC_CUDA_RESULT(ours, theirs, value, fatal, advice) ours = value,
+#define DLC_CUDA_RESULT(ours, theirs, value, fatal, advice) ours = (value),
   DLC_CUDA_RESULTS(DLC_CUDA_RESULT)
 #undef DLC_CUDA_RESULT
 };

@@ -3,6 +3,7 @@
 #include "drivers/cuda/CudaStream.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <iterator>
 
@@ -139,7 +140,7 @@ StatusOr<Device::Block> CudaDevice::reserve(std::string_view name, int64_t bytes
   if (Status status = done(result, "cuMemAlloc"); !status.ok())
     return status;
   constexpr int64_t kGrain = 512;
-  Block block{reinterpret_cast<char *>(address), (bytes + kGrain - 1) / kGrain * kGrain};
+  Block block{std::bit_cast<char *>(address), (bytes + kGrain - 1) / kGrain * kGrain};
   memory_.add(block.base, std::string(name), bytes);
   return block;
 }

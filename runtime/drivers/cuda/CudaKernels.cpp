@@ -2,6 +2,7 @@
 #include "drivers/cuda/HostImage.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -66,6 +67,7 @@ std::vector<Candidate> CudaKernels::candidates() {
   std::vector<Candidate> all;
   for (std::vector<Code> *codes : {&cubins, &assemblies})
     std::sort(codes->begin(), codes->end(), [](auto &a, auto &b) { return a.capability > b.capability; });
+  all.reserve(cubins.size() + assemblies.size() + 1);
   for (const Code &each : cubins)
     all.push_back({std::string("cubin for ") + each.code->target, each.code->data});
   texts.reserve(assemblies.size());
@@ -85,7 +87,7 @@ Status CudaKernels::tryModule(const Candidate &candidate, std::string &refusals)
   constexpr size_t kLogBytes = 2048;
   char log[kLogBytes] = {};
   int options[] = {kJitErrorLog, kJitErrorLogBytes};
-  void *values[] = {log, reinterpret_cast<void *>(kLogBytes)};
+  void *values[] = {log, std::bit_cast<void *>(kLogBytes)};
   int result = device.api().cuModuleLoadDataEx(&module, candidate.image, 2, options, values);
   if (result == kSuccess)
     return {};
@@ -151,7 +153,7 @@ Status CudaKernels::launch(Stream &stream, uint32_t index, void *const *pointers
     int64_t bytes = info.operands[i].bytes;
     if (Status status = bytes == 0 ? Status() : device.memory().check(pointers[i], bytes); !status.ok())
       return status.withContext(device.id().str() + ": " + launch.str() + ": operand " + std::to_string(i));
-    parameters.push_back(&pointers[i]);
+    parameters.push_back(static_cast<const void *>(&pointers[i]));
   }
   auto extent = [](const std::array<int64_t, 3> &shape, size_t axis) { return unsigned(shape[axis]); };
   int result = device.api().cuLaunchKernel(
