@@ -25,14 +25,19 @@ static int32_t codeOf(DlcExecutor *executor, Status status) {
 }
 
 static int32_t launch(DlcExecutor *executor, uint32_t kernel, void *const *pointers) {
+  ++executor->given.pieces;
   return codeOf(executor, executor->kernels->launch(*executor->stream, kernel, pointers, executor->entry));
 }
 
 static int32_t copy(DlcExecutor *executor, void *to, const void *from, int64_t bytes) {
+  ++executor->given.pieces;
   return codeOf(executor, executor->stream->copy(to, from, bytes));
 }
 
 static int32_t fetch(DlcExecutor *executor, void *to, const void *from, int64_t bytes) {
+  executor->given.waited = true;
+  if (executor->capturing)
+    return codeOf(executor, {StatusCode::Internal, "what is noted in a graph cannot be waited for"});
   Status status = executor->stream->copyToHost(to, from, bytes);
   return codeOf(executor, status.ok() ? executor->stream->synchronize() : status);
 }

@@ -3,6 +3,7 @@
 #include "dlc/runtime/Abi.h"
 #include "dlc/runtime/Device.h"
 #include "drivers/cpu/WorkerTeam.h"
+#include "executor/Replay.h"
 
 namespace dlc::runtime {
 class Collectives;
@@ -16,6 +17,8 @@ struct DlcExecutor {
   dlc::runtime::Stream *stream = nullptr;
   dlc::runtime::Kernels *kernels = nullptr;
   std::string_view entry;
+  dlc::Replay::Given given; ///< by the entry that runs
+  bool capturing = false;   ///< its work is noted, not done
   /// Of a program with a mesh.
   dlc::runtime::Collectives *collectives = nullptr;
   dlc::Status refusal; ///< of the last service that was refused

@@ -3,6 +3,7 @@
 #include "dlc/runtime/Job.h"
 #include "dlc/runtime/Profile.h"
 #include "executor/Executor.h"
+#include "executor/Replay.h"
 #include "job/Collectives.h"
 
 namespace dlc {
@@ -30,7 +31,7 @@ Status checkBuffers(const char *what, const std::vector<ValueInfo> &declared, st
 } // namespace
 
 Session::Program::Program(Session &session, std::shared_ptr<const Executable> executable)
-    : session(session), executable_(std::move(executable)) {}
+    : session(session), executable_(std::move(executable)), graphs(std::make_unique<Replay>()) {}
 
 Session::Program::~Program() = default;
 
@@ -63,7 +64,8 @@ Status Session::Program::run(size_t index, std::span<const DlcBuffer> arguments,
   if (status.ok()) {
     if (collectives)
       collectives->begin(index);
-    status = outcome(index, enter(index, arguments, results));
+    bool replays = !session.team && !collectives;
+    status = replays ? replay(index, arguments, results) : outcome(index, enter(index, arguments, results));
     if (collectives) // the others hear the reason before what is under way ends
       status = collectives->end(tellOthers(std::move(status)));
     session.poisoned |= !status.ok();
@@ -81,6 +83,24 @@ Status Session::Program::ready(const std::string &entry) {
   if (session.poisoned)
     return {StatusCode::Internal, entry + ": an earlier call failed in the middle of a step; load a checkpoint"};
   return session.team ? Status() : discardScratch();
+}
+
+// On devices with graphs the entry's own code runs twice; from then on its work is given as a whole.
+Status Session::Program::replay(size_t index, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) {
+  Replay::Call call{index, {arenas.begin(), arenas.end()}};
+  for (const DlcBuffer &argument : arguments)
+    call.pointers.push_back(argument.data);
+  for (const DlcBuffer &result : results)
+    call.pointers.push_back(result.data);
+  DlcExecutor &executor = *session.executor;
+  return graphs->run(*session.stream_, std::move(call), [&](Replay::Given &given, bool capturing) {
+    executor.given = {};
+    executor.capturing = capturing;
+    Status status = outcome(index, enter(index, arguments, results));
+    executor.capturing = false;
+    given = executor.given;
+    return status;
+  });
 }
 
 int32_t Session::Program::enter(size_t index, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) {

@@ -88,6 +88,17 @@ TEST(DataParallel, SimulatedDevicesOfAProcessTrainAsOne) { expectTheCurveOfOneRa
 TEST(DataParallel, SimulatedDevicesOfAProcessTrainAsOneWithoutJit) { expectTheCurveOfOneRank(1, false, "sim:3"); }
 TEST(DataParallel, TwoRanksOfTwoSimulatedDevicesTrainAsOne) { expectTheCurveOfOneRank(2, true, "sim:2"); }
 
+// By the CUDA driver's code; ranks inherit the environment.
+TEST(DataParallel, GpusTrainAsOne) {
+  setenv("DLC_GPU_LIBRARY", DLC_TEST_GPU_LIBRARY, 0);
+  setenv("DLCFAKE_DEVICES", "4", 1);
+  expectTheCurveOfOneRank(1, true, "cuda:2");
+  expectTheCurveOfOneRank(1, true, "cuda:4");
+  expectTheCurveOfOneRank(2, true, "cuda");
+  expectTheCurveOfOneRank(2, true, "cuda:2");
+  unsetenv("DLCFAKE_DEVICES");
+}
+
 TEST(DataParallel, EverySampleIsLoadedOnce) {
   asRanks(3, [] {
     TensorDataset data(arange(13.0).reshape({13, 1}), arange(13));

@@ -50,6 +50,27 @@ int submitCopy(CUstream stream, void *to, const void *from, size_t bytes) {
   });
 }
 
+/// Who waits for work that is only noted ends the capture.
+bool invalidates(const CapturePlace &place) {
+  if (place.graph)
+    place.graph->invalid = true;
+  return place.graph != nullptr;
+}
+
+/// A stream waits for an event where one of them is captured.
+int joinCapture(CUstream_st &stream, const CUevent_st &event) {
+  if (!event.capture.graph)
+    return kCaptureIsolation;
+  if (!stream.capture.graph) {
+    stream.capture = event.capture;
+    return kSuccess;
+  }
+  if (stream.capture.graph != event.capture.graph)
+    return kCaptureIsolation;
+  stream.capture.after.insert(stream.capture.after.end(), event.capture.after.begin(), event.capture.after.end());
+  return kSuccess;
+}
+
 bool isDevice(CUdevice device) { return device >= 0 && size_t(device) < FakeDriver::get().devices().size(); }
 
 } // namespace
@@ -217,7 +238,7 @@ int cuStreamCreate(CUstream *stream, unsigned flags) {
   if (flags != kStreamNonBlocking)
     return kInvalidValue; // the default stream's order is not simulated
   std::lock_guard guard(driver.lock);
-  auto made = std::make_unique<CUstream_st>(CUstream_st{context, driver.schedule().open()});
+  auto made = std::make_unique<CUstream_st>(CUstream_st{context, driver.schedule().open(), {}, false});
   *stream = made.get();
   driver.streams.emplace(*stream, std::move(made));
   return kSuccess;
@@ -239,6 +260,8 @@ int cuStreamSynchronize(CUstream stream) {
   CUstream_st *known = find(driver.streams, stream);
   if (!known)
     return kInvalidHandle;
+  if (invalidates(known->capture))
+    return kCaptureUnsupported;
   driver.schedule().reach(driver.schedule().mark(known->queue));
   return context->failure;
 }
@@ -249,6 +272,8 @@ int cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   CUevent_st *known = find(driver.events, event);
   if (!queue || !known)
     return kInvalidHandle;
+  if (queue->capture.graph || known->capture.graph)
+    return joinCapture(*queue, *known);
   driver.schedule().wait(queue->queue, known->point);
   return context->failure;
 }
@@ -256,7 +281,7 @@ int cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
 int cuEventCreate(CUevent *event, unsigned) {
   DLC_FAKE_ENTER_CONTEXT(cuEventCreate)
   std::lock_guard guard(driver.lock);
-  auto made = std::make_unique<CUevent_st>(CUevent_st{context, {}});
+  auto made = std::make_unique<CUevent_st>(CUevent_st{context, {}, {}});
   *event = made.get();
   driver.events.emplace(*event, std::move(made));
   return kSuccess;
@@ -274,7 +299,9 @@ int cuEventRecord(CUevent event, CUstream stream) {
   CUevent_st *known = find(driver.events, event);
   if (!queue || !known || known->context != queue->context)
     return kInvalidHandle;
-  known->point = driver.schedule().mark(queue->queue);
+  known->capture = queue->capture;
+  if (!queue->capture.graph)
+    known->point = driver.schedule().mark(queue->queue);
   return context->failure;
 }
 
@@ -283,6 +310,8 @@ int cuEventQuery(CUevent event) {
   CUevent_st *known = find(driver.events, event);
   if (!known)
     return kInvalidHandle;
+  if (invalidates(known->capture))
+    return kCaptureUnsupported;
   bool reached = driver.schedule().approach(known->point);
   if (int failure = context->failure)
     return failure;
@@ -294,6 +323,8 @@ int cuEventSynchronize(CUevent event) {
   CUevent_st *known = find(driver.events, event);
   if (!known)
     return kInvalidHandle;
+  if (invalidates(known->capture))
+    return kCaptureUnsupported;
   driver.schedule().reach(known->point);
   return context->failure;
 }

@@ -41,7 +41,7 @@ struct Launch {
   SimKernel kernel;
   std::vector<void *> operands;
 
-  int run() {
+  int run() const {
     if (!context->engine) {
       StatusOr<SimOptions> options = SimOptions::fromEnvironment();
       if (!options.ok())
@@ -49,15 +49,16 @@ struct Launch {
       options->check = false; // which accesses are right only the device sim knows
       context->engine = std::make_unique<SimEngine>(*options);
     }
+    std::vector<void *> behind = operands;
     for (size_t i = 0; i < operands.size(); ++i) {
       if (kernel.operands[i].bytes == 0)
         continue;
       StatusOr<char *> found = context->memory->translate(operands[i], kernel.operands[i].bytes);
       if (!found.ok())
         return kIllegalAddress;
-      operands[i] = *found;
+      behind[i] = *found;
     }
-    Status status = context->engine->run(kernel, operands.data());
+    Status status = context->engine->run(kernel, behind.data());
     if (status.ok())
       return kSuccess;
     std::fprintf(stderr, "fakegpu: %s\n", status.message().c_str());

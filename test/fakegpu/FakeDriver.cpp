@@ -103,6 +103,12 @@ int FakeDriver::initialize() {
 }
 
 int FakeDriver::submit(CUstream_st &stream, std::function<int()> work) {
+  if (CUgraph_st *graph = stream.capture.graph) {
+    std::lock_guard guard(lock);
+    graph->nodes.push_back({std::move(work), stream.capture.after});
+    stream.capture.after = {graph->nodes.size() - 1};
+    return kSuccess;
+  }
   CUctx_st *context = stream.context;
   schedule_->submit(stream.queue, [context, work = std::move(work)] {
     if (context->failure != kSuccess)
@@ -144,6 +150,8 @@ void FakeDriver::forget(CUctx_st &context) {
   eraseOf(streams, context);
   eraseOf(events, context);
   eraseOf(modules, context);
+  eraseOf(graphs, context);
+  eraseOf(executables, context);
   for (const auto &[address, bytes] : context.allocations)
     context.memory->release(std::bit_cast<const char *>(address));
   context.allocations.clear();
@@ -154,8 +162,8 @@ void FakeDriver::reportAlive() const {
   size_t allocations = 0;
   for (const auto &device : devices_)
     allocations += device->allocations.size();
-  std::fprintf(stderr, "fakegpu: alive: %zu allocations, %zu streams, %zu events, %zu modules\n", allocations,
-               streams.size(), events.size(), modules.size());
+  std::fprintf(stderr, "fakegpu: alive: %zu allocations, %zu streams, %zu events, %zu modules, %zu graphs\n",
+               allocations, streams.size(), events.size(), modules.size(), graphs.size() + executables.size());
 }
 
 } // namespace dlc::fakegpu

@@ -6,6 +6,7 @@
 #include "drivers/sim/SimSchedule.h"
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,14 +23,40 @@ struct CUctx_st {
   std::unique_ptr<dlc::SimEngine> engine;
 };
 
+/// Work and what must be done before it, by index.
+struct GraphNode {
+  std::function<int()> work;
+  std::vector<size_t> after;
+};
+
+struct CUgraph_st {
+  CUctx_st *context = nullptr;
+  std::vector<GraphNode> nodes;
+  bool invalid = false; ///< somebody waited while it was captured
+};
+
+struct CUgraphExec_st {
+  CUctx_st *context = nullptr;
+  std::shared_ptr<const std::vector<GraphNode>> nodes;
+};
+
+/// Where a stream or an event stands in a graph that is captured; no graph: in none.
+struct CapturePlace {
+  CUgraph_st *graph = nullptr;
+  std::vector<size_t> after;
+};
+
 struct CUstream_st {
   CUctx_st *context = nullptr;
   std::shared_ptr<dlc::runtime::SimSchedule::Queue> queue;
+  CapturePlace capture;
+  bool captureBegan = false; ///< with this stream
 };
 
 struct CUevent_st {
   CUctx_st *context = nullptr;
   dlc::runtime::SimSchedule::Point point;
+  CapturePlace capture;
 };
 
 struct CUfunc_st {
@@ -60,7 +87,8 @@ public:
   bool initialized() const { return ready; }
   std::vector<std::unique_ptr<CUctx_st>> &devices() { return devices_; }
   runtime::SimSchedule &schedule() { return *schedule_; }
-  /// Queues work of a stream; its failure is its device's, and work behind a failure is dropped.
+  /// Queues work of a stream, or notes it where the stream is captured; its failure is its device's, and work behind a
+  /// failure is dropped.
   int submit(CUstream_st &stream, std::function<int()> work);
 
   void retain(int device);
@@ -73,6 +101,8 @@ public:
   std::map<CUstream_st *, std::unique_ptr<CUstream_st>> streams;
   std::map<CUevent_st *, std::unique_ptr<CUevent_st>> events;
   std::map<CUmod_st *, std::unique_ptr<CUmod_st>> modules;
+  std::map<CUgraph_st *, std::unique_ptr<CUgraph_st>> graphs;
+  std::map<CUgraphExec_st *, std::unique_ptr<CUgraphExec_st>> executables;
 
 private:
   FakeDriver();

@@ -8,6 +8,9 @@
 // RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_MEMORY=4000 %S/Inputs/expect_exit.sh 3 dlc run %t.so --device cuda:0 2>&1 | FileCheck %s --check-prefix=MEMORY
 // RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_FAIL=cuLaunchKernel:2 %S/Inputs/expect_exit.sh 70 dlc run %t.so --device cuda:0 2>&1 | FileCheck %s --check-prefix=LAUNCH
 // RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_FAIL=cuStreamSynchronize:4:719 %S/Inputs/expect_exit.sh 70 dlc run %t.so --device cuda:0 2>&1 | FileCheck %s --check-prefix=LATER
+// The second step is captured, the third replayed.
+// RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_FAIL=cuGraphLaunch:2 %S/Inputs/expect_exit.sh 70 dlc run %t.so --device cuda:0 --steps 3 2>&1 | FileCheck %s --check-prefix=REPLAY
+// RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_FAIL=cuGraphLaunch:1 DLC_CUDA_GRAPHS=0 dlc run %t.so --device cuda:0 --steps 3 --set rate=0.25 | FileCheck %s --check-prefix=THREE
 // RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_DEVICES=2 %S/Inputs/expect_exit.sh 1 dlc run %t.so --device cuda:2 2>&1 | FileCheck %s --check-prefix=MANY
 // RUN: env DLC_GPU_LIBRARY=/nowhere.so %S/Inputs/expect_exit.sh 1 dlc run %t.so --device cuda:0 2>&1 | FileCheck %s --check-prefix=LIBRARY
 // A driver takes neither a cubin for a newer device nor, as this one does, the PTX.
@@ -25,6 +28,7 @@
 // MEMORY: dlc: out of memory: arena '{{.*}}' needs {{[0-9]+}} bytes, cuda:0 has {{[0-9]+}} of its 4000 left: this program's
 // LAUNCH: dlc: {{.*}}cuda:0: step: {{.*}}kernel 'k{{.*}}': cuLaunchKernel: CUDA_ERROR_OPERATING_SYSTEM
 // LATER: dlc: cuda:0: one of 2 kernels (step: {{.*}}kernel 'k0_0' to step: {{.*}}); DLC_CUDA_SYNC=1 tells which: cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED
+// REPLAY: dlc: {{.*}}cuda:0: step: cuGraphLaunch: CUDA_ERROR_OPERATING_SYSTEM
 // MANY: dlc: cuda:2: there is no such device; 'cuda' has 2, counted from 0
 // LIBRARY: dlc: cuda:0: DLC_GPU_LIBRARY: /nowhere.so: {{.+}}
 // IMAGE: dlc: cuda:0: the driver takes none of the program's kernels ({{.*}}PTX for sm_90: cuda:0: cuModuleLoadDataEx: CUDA_ERROR_INVALID_IMAGE); compile it with --target=cuda:sm_90

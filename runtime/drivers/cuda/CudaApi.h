@@ -11,6 +11,8 @@ struct CUstream_st;
 struct CUevent_st;
 struct CUmod_st;
 struct CUfunc_st;
+struct CUgraph_st;
+struct CUgraphExec_st;
 
 namespace dlc::runtime {
 
@@ -19,6 +21,8 @@ using CUstream = CUstream_st *;
 using CUevent = CUevent_st *;
 using CUmodule = CUmod_st *;
 using CUfunction = CUfunc_st *;
+using CUgraph = CUgraph_st *;
+using CUgraphExec = CUgraphExec_st *;
 using CUdeviceptr = unsigned long long;
 using CUdevice = int;
 
@@ -57,12 +61,19 @@ using CUdevice = int;
   X(cuModuleUnload, cuModuleUnload, CUmodule)                                                                          \
   X(cuModuleGetFunction, cuModuleGetFunction, CUfunction *, CUmodule, const char *)                                    \
   X(cuLaunchKernel, cuLaunchKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,  \
-    CUstream, void **, void **)
+    CUstream, void **, void **)                                                                                        \
+  X(cuStreamBeginCapture, cuStreamBeginCapture_v2, CUstream, int)                                                      \
+  X(cuStreamEndCapture, cuStreamEndCapture, CUstream, CUgraph *)                                                       \
+  X(cuGraphInstantiate, cuGraphInstantiateWithFlags, CUgraphExec *, CUgraph, unsigned long long)                       \
+  X(cuGraphLaunch, cuGraphLaunch, CUgraphExec, CUstream)                                                               \
+  X(cuGraphDestroy, cuGraphDestroy, CUgraph)                                                                           \
+  X(cuGraphExecDestroy, cuGraphExecDestroy, CUgraphExec)
 
 /// Constants in use, by the vendor's names.
 #define DLC_CUDA_CONSTANTS(X)                                                                                          \
   X(kStreamNonBlocking, CU_STREAM_NON_BLOCKING, 1)                                                                     \
   X(kEventDisableTiming, CU_EVENT_DISABLE_TIMING, 2)                                                                   \
+  X(kCaptureThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                                                       \
   X(kMultiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                    \
   X(kCapabilityMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                                \
   X(kCapabilityMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                                \
@@ -105,6 +116,11 @@ using CUdevice = int;
   X(kSystemNotReady, CUDA_ERROR_SYSTEM_NOT_READY, 802, false, "start nvidia-fabricmanager")                            \
   X(kDriverMismatch, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803, false,                                                    \
     "the driver was replaced since it was loaded; start the machine again")                                            \
+  X(kCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900, false, "")                                        \
+  X(kCaptureInvalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901, false, "")                                        \
+  X(kCaptureUnmatched, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, 903, false, "")                                            \
+  X(kCaptureUnjoined, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, 904, false, "")                                              \
+  X(kCaptureIsolation, CUDA_ERROR_STREAM_CAPTURE_ISOLATION, 905, false, "")                                            \
   X(kUnknown, CUDA_ERROR_UNKNOWN, 999, true, "see the system's log (dmesg)")
 #define DLC_CUDA_WRONG_ACCESS "run under compute-sanitizer, or on sim with accesses checked (--sim-check)"
 

@@ -11,11 +11,14 @@ namespace dlc::runtime {
 
 namespace {
 
-StatusOr<bool> synchronousFromEnvironment() {
-  const char *text = std::getenv("DLC_CUDA_SYNC");
-  std::string_view value = text ? text : "0";
+// 0 or 1.
+StatusOr<bool> flagFromEnvironment(const char *variable, bool otherwise) {
+  const char *text = std::getenv(variable);
+  if (!text || !*text)
+    return otherwise;
+  std::string_view value = text;
   if (value != "0" && value != "1")
-    return Status(StatusCode::InvalidInput, "DLC_CUDA_SYNC: expected 0 or 1, got '" + std::string(value) + "'");
+    return Status(StatusCode::InvalidInput, std::string(variable) + ": expected 0 or 1, got '" + text + "'");
   return value == "1";
 }
 
@@ -39,9 +42,11 @@ Status CudaDevice::describe(const CudaApi &api, Facts &facts) {
 
 // The caller adds the device's name to what fails here.
 StatusOr<std::unique_ptr<Device>> CudaDevice::open(const CudaApi &api, int index) {
-  StatusOr<bool> synchronous = synchronousFromEnvironment();
-  if (!synchronous.ok())
-    return synchronous.status();
+  StatusOr<bool> synchronous = flagFromEnvironment("DLC_CUDA_SYNC", false);
+  StatusOr<bool> graphs = flagFromEnvironment("DLC_CUDA_GRAPHS", true);
+  for (const Status &status : {synchronous.status(), graphs.status()})
+    if (!status.ok())
+      return status;
   Facts facts;
   if (int result = api.cuDeviceGet(&facts.device, index))
     return api.status(result, "cuDeviceGet");
@@ -50,11 +55,12 @@ StatusOr<std::unique_ptr<Device>> CudaDevice::open(const CudaApi &api, int index
   CUcontext context = nullptr;
   if (int result = api.cuDevicePrimaryCtxRetain(&context, facts.device))
     return api.status(result, "cuDevicePrimaryCtxRetain");
-  return std::unique_ptr<Device>(new CudaDevice(api, index, std::move(facts), context, *synchronous));
+  return std::unique_ptr<Device>(new CudaDevice(api, index, std::move(facts), context, *synchronous, *graphs));
 }
 
-CudaDevice::CudaDevice(const CudaApi &api, int index, Facts facts, CUcontext context, bool synchronous)
-    : Device({"cuda", index}), api_(api), facts(std::move(facts)), context(context), synchronous(synchronous) {}
+CudaDevice::CudaDevice(const CudaApi &api, int index, Facts facts, CUcontext context, bool synchronous, bool graphs)
+    : Device({"cuda", index}), api_(api), facts(std::move(facts)), context(context), synchronous(synchronous),
+      graphs(graphs && !synchronous) {}
 
 CudaDevice::~CudaDevice() { (void)api_.cuDevicePrimaryCtxRelease(facts.device); }
 

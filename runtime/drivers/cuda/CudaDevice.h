@@ -27,6 +27,7 @@ public:
   LaunchLog &launches() { return launches_; }
   int capability() const { return facts.capability; } ///< 90 of sm_90
   bool waitsForEachKernel() const { return synchronous; }
+  bool usesGraphs() const { return graphs; }
   using Device::check;
 
   /// At the start of every call: fails as the device did, else makes it the thread's.
@@ -50,14 +51,14 @@ private:
     size_t bytes = 0;
     int capability = 0, multiprocessors = 0;
   };
-  CudaDevice(const CudaApi &api, int index, Facts facts, CUcontext context, bool synchronous);
+  CudaDevice(const CudaApi &api, int index, Facts facts, CUcontext context, bool synchronous, bool graphs);
   static Status describe(const CudaApi &api, Facts &facts);
   Status exhausted(std::string_view name, int64_t bytes);
 
   const CudaApi &api_;
   Facts facts;
   CUcontext context;
-  bool synchronous;
+  bool synchronous, graphs;
   Reservations memory_;
   LaunchLog launches_;
 };

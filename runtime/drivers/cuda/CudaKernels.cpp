@@ -146,6 +146,7 @@ Status CudaKernels::launch(Stream &stream, uint32_t index, void *const *pointers
     return {StatusCode::InvalidInput, device.id().str() + ": expected a stream of this device and one of " +
                                           std::to_string(functions.size()) + " kernels, got kernel " +
                                           std::to_string(index)};
+  auto held = queue->hold();
   const KernelInfo &info = executable->manifest().kernels[index];
   LaunchLog::Launch launch{executable, index, std::string(entry)};
   std::vector<const void *> parameters; // each points to a parameter's value, an address

@@ -62,6 +62,7 @@ StatusOr<bool> CudaStream::ready(const void *address, int64_t bytes, std::string
 }
 
 Status CudaStream::copyToDevice(void *to, const void *from, int64_t bytes) {
+  auto held = hold();
   StatusOr<bool> go = ready(to, bytes, "the target of a copy");
   if (!go.ok() || !*go)
     return go.status();
@@ -69,6 +70,7 @@ Status CudaStream::copyToDevice(void *to, const void *from, int64_t bytes) {
 }
 
 Status CudaStream::copyToHost(void *to, const void *from, int64_t bytes) {
+  auto held = hold();
   StatusOr<bool> go = ready(from, bytes, "the source of a copy");
   if (!go.ok() || !*go)
     return go.status();
@@ -76,6 +78,7 @@ Status CudaStream::copyToHost(void *to, const void *from, int64_t bytes) {
 }
 
 Status CudaStream::copy(void *to, const void *from, int64_t bytes) {
+  auto held = hold();
   StatusOr<bool> go = ready(to, bytes, "the target of a copy");
   if (go.ok() && *go)
     go = ready(from, bytes, "the source of a copy");
@@ -90,6 +93,7 @@ Status CudaStream::copy(void *to, const void *from, int64_t bytes) {
 }
 
 Status CudaStream::fill(void *to, uint8_t value, int64_t bytes) {
+  auto held = hold();
   StatusOr<bool> go = ready(to, bytes, "what to fill");
   if (!go.ok() || !*go)
     return go.status();
@@ -97,6 +101,7 @@ Status CudaStream::fill(void *to, uint8_t value, int64_t bytes) {
 }
 
 Status CudaStream::record(Event &event) {
+  auto held = hold();
   StatusOr<CudaEvent *> known = own(event);
   if (!known.ok())
     return known.status();
@@ -104,6 +109,7 @@ Status CudaStream::record(Event &event) {
 }
 
 Status CudaStream::wait(Event &event) {
+  auto held = hold();
   StatusOr<CudaEvent *> known = own(event);
   if (!known.ok())
     return known.status();
@@ -111,6 +117,7 @@ Status CudaStream::wait(Event &event) {
 }
 
 Status CudaStream::synchronize() {
+  auto held = hold();
   if (Status status = device.enter(); !status.ok())
     return status;
   Status status = device.done(device.api().cuStreamSynchronize(handle), "cuStreamSynchronize");

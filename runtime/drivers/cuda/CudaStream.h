@@ -3,6 +3,8 @@
 #include "dlc/runtime/Stream.h"
 #include "drivers/cuda/CudaDevice.h"
 
+#include <mutex>
+
 namespace dlc::runtime {
 
 class CudaEvent : public Event {
@@ -18,6 +20,19 @@ private:
   CUevent handle;
 };
 
+class CudaGraph : public Graph {
+public:
+  CudaGraph(CudaDevice &device, CUgraphExec handle, LaunchLog::Span launches)
+      : device(device), handle(handle), launches(std::move(launches)) {}
+  ~CudaGraph() override;
+
+private:
+  friend class CudaStream;
+  CudaDevice &device;
+  CUgraphExec handle;
+  LaunchLog::Span launches;
+};
+
 class CudaStream : public Stream {
 public:
   CudaStream(CudaDevice &device, CUstream handle) : device(device), handle(handle) {}
@@ -29,19 +44,25 @@ public:
   Status fill(void *to, uint8_t value, int64_t bytes) override;
   Status record(Event &event) override;
   Status wait(Event &event) override;
+  StatusOr<std::unique_ptr<Graph>> capture(const std::function<Status()> &give) override;
+  Status launch(Graph &graph) override;
   Status synchronize() override;
 
   /// For kernels of the same device.
   CUstream get() const { return handle; }
+  std::unique_lock<std::recursive_mutex> hold() const { return std::unique_lock(lock); }
   bool belongsTo(const CudaDevice &other) const { return &device == &other; }
 
 private:
+  StatusOr<CUgraph> note(const std::function<Status()> &give);
   StatusOr<CudaEvent *> own(Event &event) const;
   /// Checks a range of the device's memory; true: there is work to give.
   StatusOr<bool> ready(const void *address, int64_t bytes, std::string_view what) const;
 
   CudaDevice &device;
   CUstream handle;
+  /// Held while a graph is captured, so that no other thread's work gets into it.
+  mutable std::recursive_mutex lock;
 };
 
 } // namespace dlc::runtime

@@ -18,6 +18,27 @@ void LaunchLog::add(const void *stream, Launch launch) {
   span.last = std::move(launch);
 }
 
+void LaunchLog::add(const void *stream, const Span &added) {
+  if (added.count == 0)
+    return;
+  std::lock_guard guard(lock);
+  Span &span = streams[stream];
+  if (span.count == 0)
+    span.first = added.first;
+  span.count += added.count;
+  span.last = added.last;
+}
+
+LaunchLog::Span LaunchLog::take(const void *stream) {
+  std::lock_guard guard(lock);
+  auto found = streams.find(stream);
+  if (found == streams.end())
+    return {};
+  Span span = std::move(found->second);
+  streams.erase(found);
+  return span;
+}
+
 void LaunchLog::done(const void *stream) {
   std::lock_guard guard(lock);
   streams.erase(stream);

@@ -21,7 +21,17 @@ public:
     std::string str() const;
   };
 
+  /// Launches one after another.
+  struct Span {
+    Launch first, last;
+    int64_t count = 0;
+  };
+
   void add(const void *stream, Launch launch);
+  /// All those of a graph.
+  void add(const void *stream, const Span &span);
+  /// Takes the stream's launches out of the log.
+  Span take(const void *stream);
   /// The stream's kernels have all run.
   void done(const void *stream);
   /// Those of all streams have.
@@ -30,10 +40,6 @@ public:
   std::string suspects() const;
 
 private:
-  struct Span {
-    Launch first, last;
-    int64_t count = 0;
-  };
   mutable std::mutex lock;
   std::map<const void *, Span> streams;
 };

@@ -15,6 +15,7 @@
 
 namespace dlc {
 
+class Replay;
 class WorkerTeam;
 
 namespace runtime {
@@ -62,6 +63,7 @@ public:
     /// These under the session's lock.
     Status run(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
     Status ready(const std::string &entry);
+    Status replay(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
     int32_t enter(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
     Status outcome(size_t entry, int32_t code);
     Status tellOthers(Status failure);
@@ -71,6 +73,7 @@ public:
     Session &session;
     std::shared_ptr<const Executable> executable_;
     std::unique_ptr<runtime::Kernels> kernels;
+    std::unique_ptr<Replay> graphs;                    ///< of those
     std::unique_ptr<runtime::Collectives> collectives; ///< of a program with a mesh
     std::vector<char *> arenas;                        ///< by index of the manifest
     std::vector<runtime::Arena> owned;                 ///< constants, where the device cannot read the image's

@@ -3,6 +3,8 @@
 #include "dlc/runtime/Status.h"
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 
 namespace dlc::runtime {
 
@@ -16,6 +18,12 @@ public:
 
   /// Waits until it is.
   virtual Status synchronize() = 0;
+};
+
+/// Work of a stream that was noted instead of done, to be given again and again at the cost of one call.
+class Graph {
+public:
+  virtual ~Graph() = default;
 };
 
 /// A queue of work on one device, done in the order it was given; streams of a device are ordered only by events.
@@ -42,6 +50,14 @@ public:
   virtual Status record(Event &event) = 0;
   /// Work given from now on starts when the point that `event` marks now is reached.
   virtual Status wait(Event &event) = 0;
+
+  /// Notes what `give` gives to this stream, with its pointers, instead of doing it; null where the device has no
+  /// graphs. `give` must not wait for anything; where it does, this fails, and the stream is as before.
+  virtual StatusOr<std::unique_ptr<Graph>> capture(const std::function<Status()> & /*give*/) {
+    return std::unique_ptr<Graph>();
+  }
+  /// Gives the work of a graph that a stream of this device captured.
+  virtual Status launch(Graph & /*graph*/) { return {StatusCode::InvalidInput, "the device has no graphs"}; }
 
   /// Waits until all work is done.
   virtual Status synchronize() = 0;

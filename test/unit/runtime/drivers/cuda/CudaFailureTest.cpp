@@ -63,10 +63,17 @@ Status work(Device &device) {
     if (!status.ok())
       return status;
   void *operands[] = {one->base(), two->base()};
+  std::unique_ptr<Graph> graph;
   First first;
   first.then([&] { return (*stream)->fill(one->base(), 0, kBytes); })
       .then([&] { return (*stream)->copyToDevice(two->base(), ones.data(), kBytes); })
-      .then([&] { return (*kernels)->launch(**stream, 0, operands, "step"); })
+      .then([&] {
+        auto made = (*stream)->capture([&] { return (*kernels)->launch(**stream, 0, operands, "step"); });
+        if (made.ok())
+          graph = made.take();
+        return made.status();
+      })
+      .then([&] { return (*stream)->launch(*graph); })
       .then([&] { return (*stream)->record(**event); })
       .then([&] { return (*other)->wait(**event); })
       .then([&] { return (*other)->copy(two->base(), one->base(), kBytes); })
