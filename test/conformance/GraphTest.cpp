@@ -1,5 +1,7 @@
 #include "Conformance.h"
 
+#include <thread>
+
 namespace dlc::test {
 
 namespace {
@@ -99,6 +101,34 @@ TEST_P(Conformance, WhatCannotBeAGraphLeavesTheStreamAsItWas) {
   ASSERT_TRUE(done(queue->copyToHost(&back, base, 4)));
   ASSERT_TRUE(done(queue->synchronize()));
   EXPECT_EQ(back, 5);
+}
+
+// One thread's memory goes while another captures.
+TEST_P(Conformance, ThreadsCaptureWhileOthersFree) {
+  constexpr int kThreads = 3;
+  std::vector<std::thread> threads;
+  std::vector<Status> results(kThreads);
+  threads.reserve(kThreads);
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      std::unique_ptr<runtime::Stream> queue = stream();
+      for (int round = 0; round < 30 && results[t].ok(); ++round) {
+        runtime::Arena arena = allocate(64);
+        std::vector<std::byte> back(64);
+        StatusOr<std::unique_ptr<runtime::Graph>> graph =
+            queue->capture([&] { return queue->fill(arena.base(), uint8_t(t), 64); });
+        results[t] = all({[&] { return graph.status(); },
+                          [&] { return *graph ? queue->launch(**graph) : queue->fill(arena.base(), uint8_t(t), 64); },
+                          [&] { return queue->copyToHost(back.data(), arena.base(), 64); },
+                          [&] { return queue->synchronize(); }});
+        if (back != std::vector<std::byte>(64, std::byte(t)) && results[t].ok())
+          results[t] = {StatusCode::Internal, "wrong bytes"};
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const Status &result : results)
+    EXPECT_TRUE(done(result));
 }
 
 } // namespace dlc::test

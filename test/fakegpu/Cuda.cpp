@@ -167,6 +167,9 @@ int cuCtxSynchronize(void) {
   {
     std::lock_guard guard(driver.lock);
     for (const auto &[handle, stream] : driver.streams)
+      if (stream->context == context && invalidates(stream->capture))
+        return kCaptureUnsupported;
+    for (const auto &[handle, stream] : driver.streams)
       if (stream->context == context)
         points.push_back(driver.schedule().mark(stream->queue));
   }

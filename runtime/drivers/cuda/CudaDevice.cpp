@@ -88,6 +88,11 @@ Status CudaDevice::enter() const {
 
 void CudaDevice::enterToEnd() { ended(api_.cuCtxSetCurrent(context), "cuCtxSetCurrent"); }
 
+void CudaDevice::waitForAll() {
+  auto held = holdCapture();
+  ended(api_.cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
 Status CudaDevice::done(int result, std::string_view function) {
   if (result == kSuccess)
     return {};
@@ -154,7 +159,7 @@ StatusOr<Device::Block> CudaDevice::reserve(std::string_view name, int64_t bytes
 void CudaDevice::release(const Block &block) {
   memory_.remove(block.base);
   enterToEnd();
-  ended(api_.cuCtxSynchronize(), "cuCtxSynchronize");
+  waitForAll();
   ended(api_.cuMemFree(reinterpret_cast<CUdeviceptr>(block.base)), "cuMemFree");
 }
 

@@ -38,6 +38,10 @@ public:
   Status done(int result, std::string_view function);
   /// The same where nobody is told: the device has failed, if it had not before.
   void ended(int result, std::string_view function);
+  /// Waits for all work, before something it may use is given back.
+  void waitForAll();
+  /// Held while a stream is captured: waiting for all work would end that.
+  std::unique_lock<std::recursive_mutex> holdCapture() { return std::unique_lock(capture); }
 
 protected:
   StatusOr<Block> reserve(std::string_view name, int64_t bytes) override;
@@ -61,6 +65,7 @@ private:
   bool synchronous, graphs;
   Reservations memory_;
   LaunchLog launches_;
+  std::recursive_mutex capture;
 };
 
 } // namespace dlc::runtime

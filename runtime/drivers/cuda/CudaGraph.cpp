@@ -14,6 +14,7 @@ CudaGraph::~CudaGraph() {
 // Capturing ends in any case: else the stream would be of no use.
 StatusOr<CUgraph> CudaStream::note(const std::function<Status()> &give) {
   const CudaApi &api = device.api();
+  auto held = device.holdCapture();
   if (Status status = device.done(api.cuStreamBeginCapture(handle, kCaptureThreadLocal), "cuStreamBeginCapture");
       !status.ok())
     return status;

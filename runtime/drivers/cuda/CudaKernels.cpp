@@ -134,7 +134,7 @@ CudaKernels::~CudaKernels() {
   if (!module)
     return;
   device.enterToEnd();
-  device.ended(device.api().cuCtxSynchronize(), "cuCtxSynchronize");
+  device.waitForAll();
   device.ended(device.api().cuModuleUnload(module), "cuModuleUnload");
 }
 
