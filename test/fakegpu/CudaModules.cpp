@@ -28,7 +28,8 @@ int fillModule(const void *image, CUmod_st &module) {
       function->kernel.operands.push_back({operand.bytes, SimAccess(operand.access)});
     module.functions.emplace(infos[i].name, std::move(function));
   }
-  if (const DlcSimApi **services = code->simApi())
+  // Written once: kernels of the same image that run now read it.
+  if (const DlcSimApi **services = code->simApi(); services && std::atomic_ref(*services) != simServices())
     std::atomic_ref(*services).store(simServices());
   module.code = std::move(code);
   return kSuccess;

@@ -76,7 +76,8 @@ StatusOr<std::unique_ptr<Kernels>> SimDevice::load(std::shared_ptr<const Executa
   auto loaded = std::make_shared<Loaded>();
   for (size_t i = 0; i < infos.size(); ++i)
     loaded->kernels.push_back(describe(infos[i], functions[i]));
-  if (const DlcSimApi **services = executable->simApi())
+  // Written once: kernels of the same image that run now read it.
+  if (const DlcSimApi **services = executable->simApi(); services && std::atomic_ref(*services) != simServices())
     std::atomic_ref(*services).store(simServices());
   loaded->executable = std::move(executable);
   return std::unique_ptr<Kernels>(new SimKernels(*this, std::move(loaded)));
