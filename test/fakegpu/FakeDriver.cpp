@@ -102,20 +102,27 @@ int FakeDriver::initialize() {
   return kSuccess;
 }
 
-int FakeDriver::submit(CUstream_st &stream, std::function<int()> work) {
+int FakeDriver::submit(CUstream_st &stream, std::function<int()> work, std::function<bool()> ready) {
   if (CUgraph_st *graph = stream.capture.graph) {
+    if (ready)
+      return kNotSupported;
     std::lock_guard guard(lock);
     graph->nodes.push_back({std::move(work), stream.capture.after});
     stream.capture.after = {graph->nodes.size() - 1};
     return kSuccess;
   }
   CUctx_st *context = stream.context;
-  schedule_->submit(stream.queue, [context, work = std::move(work)] {
+  auto run = [context, work = std::move(work)] {
     if (context->failure != kSuccess)
       return;
     if (int result = work())
       context->failure = result;
-  });
+  };
+  if (ready)
+    schedule_->submit(stream.queue, run,
+                      [context, ready = std::move(ready)] { return context->failure != kSuccess || ready(); });
+  else
+    schedule_->submit(stream.queue, run);
   return kSuccess;
 }
 
@@ -162,8 +169,10 @@ void FakeDriver::reportAlive() const {
   size_t allocations = 0;
   for (const auto &device : devices_)
     allocations += device->allocations.size();
-  std::fprintf(stderr, "fakegpu: alive: %zu allocations, %zu streams, %zu events, %zu modules, %zu graphs\n",
-               allocations, streams.size(), events.size(), modules.size(), graphs.size() + executables.size());
+  std::fprintf(stderr,
+               "fakegpu: alive: %zu allocations, %zu streams, %zu events, %zu modules, %zu graphs, %zu communicators\n",
+               allocations, streams.size(), events.size(), modules.size(), graphs.size() + executables.size(),
+               communicatorsAlive());
 }
 
 } // namespace dlc::fakegpu

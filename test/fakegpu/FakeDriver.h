@@ -88,8 +88,9 @@ public:
   std::vector<std::unique_ptr<CUctx_st>> &devices() { return devices_; }
   runtime::SimSchedule &schedule() { return *schedule_; }
   /// Queues work of a stream, or notes it where the stream is captured; its failure is its device's, and work behind a
-  /// failure is dropped.
-  int submit(CUstream_st &stream, std::function<int()> work);
+  /// failure is dropped. It begins when `ready` holds, if there is one, or when the device has failed; such work cannot
+  /// be captured yet.
+  int submit(CUstream_st &stream, std::function<int()> work, std::function<bool()> ready = {});
 
   void retain(int device);
   int release(int device);
@@ -115,6 +116,9 @@ private:
   std::string failing;
   int64_t callsOfFailing = 0;
 };
+
+/// Communicators of Nccl.cpp that are not given back.
+size_t communicatorsAlive();
 
 /// The context that cuCtxSetCurrent gave to this thread.
 extern thread_local CUctx_st *current;

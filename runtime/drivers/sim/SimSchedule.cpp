@@ -1,5 +1,8 @@
 #include "drivers/sim/SimSchedule.h"
 
+#include <chrono>
+#include <thread>
+
 namespace dlc::runtime {
 
 std::shared_ptr<SimSchedule::Queue> SimSchedule::open() {
@@ -8,8 +11,8 @@ std::shared_ptr<SimSchedule::Queue> SimSchedule::open() {
 }
 
 void SimSchedule::close(const std::shared_ptr<Queue> &queue) {
-  std::lock_guard guard(lock);
-  runTo(*queue, queue->given);
+  Guard guard(lock);
+  runTo(*queue, queue->given, &guard);
   std::erase(queues, queue);
 }
 
@@ -18,7 +21,7 @@ void SimSchedule::submit(const std::shared_ptr<Queue> &queue, Piece piece) {
   queue->waiting.push_back(std::move(piece));
   ++queue->given;
   if (!late)
-    runTo(*queue, queue->given);
+    runTo(*queue, queue->given, nullptr);
 }
 
 SimSchedule::Point SimSchedule::mark(const std::shared_ptr<Queue> &queue) {
@@ -27,26 +30,43 @@ SimSchedule::Point SimSchedule::mark(const std::shared_ptr<Queue> &queue) {
 }
 
 // Points are marked before they are waited for, so this ends.
-void SimSchedule::runTo(Queue &queue, uint64_t count) {
+bool SimSchedule::runTo(Queue &queue, uint64_t count, Guard *waits) {
   while (queue.done < count)
-    runOne(queue);
+    if (!runOne(queue, waits))
+      return false;
+  return true;
 }
 
-void SimSchedule::runOne(Queue &queue) {
-  Piece piece = std::move(queue.waiting.front());
+bool SimSchedule::runOne(Queue &queue, Guard *waits) {
+  const uint64_t number = queue.done;
+  Piece &first = queue.waiting.front();
+  if (Point after = first.after; after.queue && !runTo(*after.queue, after.count, waits))
+    return false;
+  // Others may have come by while the lock was free.
+  if (queue.done != number)
+    return true;
+  while (first.ready && !first.ready()) {
+    if (!waits)
+      return false;
+    waits->unlock();
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    waits->lock();
+    if (queue.done != number)
+      return true;
+  }
+  Piece piece = std::move(first);
   queue.waiting.pop_front();
-  if (piece.after.queue)
-    runTo(*piece.after.queue, piece.after.count);
   if (piece.work)
     piece.work();
   ++queue.done;
+  return true;
 }
 
 void SimSchedule::reach(const Point &point) {
   if (!point.queue)
     return;
-  std::lock_guard guard(lock);
-  runTo(*point.queue, point.count);
+  Guard guard(lock);
+  runTo(*point.queue, point.count, &guard);
 }
 
 bool SimSchedule::approach(const Point &point) {
@@ -54,14 +74,15 @@ bool SimSchedule::approach(const Point &point) {
     return true;
   std::lock_guard guard(lock);
   if (point.queue->done < point.count)
-    runOne(*point.queue);
+    runOne(*point.queue, nullptr);
   return point.queue->done >= point.count;
 }
 
 void SimSchedule::finish() {
-  std::lock_guard guard(lock);
-  for (const std::shared_ptr<Queue> &queue : queues)
-    runTo(*queue, queue->given);
+  Guard guard(lock);
+  // What waits may let others open or close queues.
+  for (const std::shared_ptr<Queue> &queue : std::vector(queues))
+    runTo(*queue, queue->given, &guard);
 }
 
 } // namespace dlc::runtime

@@ -23,7 +23,8 @@ public:
   };
   struct Piece {
     Work work;
-    Point after; ///< where there is no work: what it waits for
+    Point after;                 ///< where there is no work: what it waits for
+    std::function<bool()> ready; ///< where there is one: asked until it holds, before the work
   };
   struct Queue {
     std::deque<Piece> waiting;
@@ -36,8 +37,12 @@ public:
   /// Does its work first.
   void close(const std::shared_ptr<Queue> &queue);
 
-  void submit(const std::shared_ptr<Queue> &queue, Work work) { submit(queue, Piece{std::move(work), {}}); }
-  void wait(const std::shared_ptr<Queue> &queue, Point point) { submit(queue, Piece{{}, std::move(point)}); }
+  void submit(const std::shared_ptr<Queue> &queue, Work work) { submit(queue, Piece{std::move(work), {}, {}}); }
+  /// Work that waits for something outside of the device's streams; `ready` is quick and calls nothing of this.
+  void submit(const std::shared_ptr<Queue> &queue, Work work, std::function<bool()> ready) {
+    submit(queue, Piece{std::move(work), {}, std::move(ready)});
+  }
+  void wait(const std::shared_ptr<Queue> &queue, Point point) { submit(queue, Piece{{}, std::move(point), {}}); }
   Point mark(const std::shared_ptr<Queue> &queue);
 
   /// Does what has to be done to reach the point.
@@ -49,8 +54,11 @@ public:
 
 private:
   void submit(const std::shared_ptr<Queue> &queue, Piece piece);
-  void runTo(Queue &queue, uint64_t count);
-  void runOne(Queue &queue);
+  /// Whether the first `count` pieces are done; waits for what is not ready, without the lock, or leaves it at that.
+  using Guard = std::unique_lock<std::mutex>;
+  bool runTo(Queue &queue, uint64_t count, Guard *waits);
+  /// Whether the first piece, which was there when this began, is done.
+  bool runOne(Queue &queue, Guard *waits);
 
   bool late;
   std::mutex lock; ///< held while work runs

@@ -1,0 +1,70 @@
+#include "NcclSegment.h"
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dlc::fakegpu {
+
+namespace {
+
+constexpr uint32_t kMagic = 0x6e63636cU;
+
+} // namespace
+
+bool NcclSegment::create(runtime::nccl::UniqueId &id) {
+  static_assert(sizeof(Control) <= kControlBytes);
+  int file = memfd_create("fakegpu-nccl", MFD_CLOEXEC);
+  if (file < 0)
+    return false;
+  std::memset(&id, 0, sizeof id);
+  std::snprintf(id.internal, sizeof id.internal, "%d %d", int(getpid()), file);
+  if (ftruncate(file, off_t(kBytes)) != 0) {
+    close(file);
+    return false;
+  }
+  void *memory = mmap(nullptr, kControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) {
+    close(file);
+    return false;
+  }
+  auto *control = new (memory) Control;
+  control->magic = kMagic;
+  munmap(memory, kControlBytes);
+  return true;
+}
+
+void NcclSegment::forget(const runtime::nccl::UniqueId &id) {
+  int process = 0, file = -1;
+  if (std::sscanf(id.internal, "%d %d", &process, &file) == 2 && process == getpid()) // NOLINT(cert-err34-c)
+    close(file);
+}
+
+std::shared_ptr<NcclSegment> NcclSegment::attach(const runtime::nccl::UniqueId &id) {
+  int process = 0, number = -1;
+  if (std::sscanf(id.internal, "%d %d", &process, &number) != 2) // NOLINT(cert-err34-c)
+    return nullptr;
+  std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
+  int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0)
+    return nullptr;
+  struct stat about{};
+  void *memory = MAP_FAILED;
+  if (fstat(file, &about) == 0 && uint64_t(about.st_size) == kBytes)
+    memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+  close(file);
+  if (memory == MAP_FAILED)
+    return nullptr;
+  std::shared_ptr<NcclSegment> made(new NcclSegment(static_cast<char *>(memory)));
+  return made->control().magic == kMagic ? made : nullptr;
+}
+
+NcclSegment::~NcclSegment() { munmap(memory, kBytes); }
+
+} // namespace dlc::fakegpu
