@@ -40,8 +40,10 @@ public:
   int64_t offsetOf(unsigned buffer) const { return packing.offsets[buffer]; }
 
   EntryMemory plan();
-  /// Notes the values that are live where most bytes are, the largest ten, and what would make them less.
+  /// Notes the values that are live where most bytes are, the largest ten.
   void explain(InFlightDiagnostic &error) const;
+  /// Notes what would make them less.
+  void advise(InFlightDiagnostic &error) const;
 
 private:
   /// One interval for all operands of an in-place collective, one behind the other, where its results stay.
@@ -61,7 +63,7 @@ private:
   SmallVector<dl::GroupOp> groups;
   const WorkspaceBytes &workspaceOf;
   DenseMap<Operation *, int64_t> positions;
-  DenseMap<Value, unsigned> buffers; // of roots in the activation arena
+  llvm::MapVector<Value, unsigned> buffers; // of roots in the activation arena
   struct Piece {
     unsigned buffer;
     int64_t offset;
@@ -226,9 +228,15 @@ void EntryPlanner::explain(InFlightDiagnostic &error) const {
   for (unsigned buffer : ArrayRef(live).take_front(10))
     error.attachNote(owners[buffer]->getLoc())
         << intervals[buffer].bytes << " bytes live at the peak, " << classOf(buffer, peak);
+}
+
+void EntryPlanner::advise(InFlightDiagnostic &error) const {
+  int64_t peak;
+  SmallVector<unsigned> live = liveAtPeak(peak);
   // Gradients have the types of parameters; other values grow with the batch.
   DenseSet<Type> parameters;
   int64_t wide = 0, batch = 0;
+  bool isMixed = false;
   if (groups.empty())
     return;
   dl::GroupOp first = groups.front();
@@ -240,9 +248,10 @@ void EntryPlanner::explain(InFlightDiagnostic &error) const {
       continue;
     auto type = cast<RankedTensorType>(of->first.getType());
     wide += type.getElementType().isF32() ? intervals[buffer].bytes : 0;
+    isMixed |= type.getElementType().isF16() || type.getElementType().isBF16();
     batch += parameters.contains(type) ? 0 : intervals[buffer].bytes;
   }
-  if (wide)
+  if (wide && !isMixed)
     error.attachNote() << "16 bit instead of 32 would save about " << wide / 2 << " bytes (--amp=bf16)";
   if (batch)
     error.attachNote() << "half the batch would save about " << batch / 2 << " bytes";
@@ -391,28 +400,37 @@ struct PlanMemoryPass : passes::impl::PlanMemoryPassBase<PlanMemoryPass> {
     return success();
   }
 
+  static void explainActivations(InFlightDiagnostic &error, func::FuncOp function, const EntryPlanner &planner,
+                                 int64_t activation) {
+    planner.explain(error);
+    planner.advise(error);
+    auto again = function->getAttrOfType<ArrayAttr>("dl.recomputed");
+    if (!again)
+      return;
+    double milliseconds = 0;
+    for (auto group : again.getAsRange<DictionaryAttr>())
+      milliseconds += group.getAs<FloatAttr>("milliseconds").getValueAsDouble();
+    std::string time = llvm::formatv("{0:f3}", milliseconds).str();
+    error.attachNote() << "computing " << again.size() << (again.size() == 1 ? " group" : " groups")
+                       << " a second time has brought " << function->getAttrOfType<IntegerAttr>("dl.kept").getInt()
+                       << " bytes of activations down to " << activation << ", at about " << time << " ms more";
+  }
+
   LogicalResult checkLimits(func::FuncOp function, const EntryPlanner &planner, int64_t activation, int64_t peak,
                             int64_t io) {
     MemoryLimits limits = MemoryLimits{memoryLimit, activationBudget}.of(function);
     bool fits = !limits.all || peak <= limits.all, fitsBudget = !limits.activation || activation <= limits.activation;
     if (fits && fitsBudget)
       return success();
-    InFlightDiagnostic error = function.emitError("entry '")
-                               << function.getName() << "' expects to need at most ";
+    InFlightDiagnostic error = function.emitError("entry '") << function.getName() << "' expects to need at most ";
     if (fits)
       error << limits.activation << " bytes of activations, got " << activation;
     else
       error << limits.all << " bytes, got " << peak;
-    planner.explain(error);
-    if (auto again = function->getAttrOfType<ArrayAttr>("dl.recomputed")) {
-      double milliseconds = 0;
-      for (auto group : again.getAsRange<DictionaryAttr>())
-        milliseconds += group.getAs<FloatAttr>("milliseconds").getValueAsDouble();
-      std::string time = llvm::formatv("{0:f2}", milliseconds).str();
-      error.attachNote() << "computing " << again.size() << " groups a second time has brought "
-                         << function->getAttrOfType<IntegerAttr>("dl.kept").getInt() << " bytes of activations down to "
-                         << activation << ", at about " << time << " ms more";
-    }
+    if (!fits && peak - activation > limits.all)
+      error.attachNote() << "what is not an activation needs " << peak - activation << " bytes alone";
+    else
+      explainActivations(error, function, planner, activation);
     std::string rest;
     llvm::raw_string_ostream stream(rest);
     stream << "activations " << activation << ", arguments and results " << io << ", constants " << constantBytes;

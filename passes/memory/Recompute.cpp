@@ -1,6 +1,5 @@
 #include "Recompute.h"
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cassert>
 
@@ -10,6 +9,8 @@ using namespace dlc::passes;
 static constexpr double never = std::numeric_limits<double>::infinity();
 /// More added time than this share of the program's is no solution.
 static constexpr double mostTime = 2;
+/// Values looked at before a search is given up: some seconds, for programs of thousands of steps alone.
+static constexpr int64_t mostWork = 20'000'000;
 /// Values this much smaller than what is made from them are held rather than made again too.
 static constexpr int64_t smallShare = 16;
 /// Steps between a value and one that is made from it.
@@ -22,7 +23,7 @@ class Simulation {
 public:
   Simulation(const KeptProgram &program, int64_t budget, const llvm::BitVector *dropped = nullptr, unsigned turn = 0)
       : program(program), budget(budget), dropped(dropped), turn(turn), there(program.values.size()),
-        locks(program.values.size()), held(program.values.size(), -1) {
+        locks(program.values.size()), held(program.values.size(), -1), walked(program.steps.size()) {
     double time = 0;
     for (const KernelStep &step : program.steps) {
       times.push_back(time);
@@ -33,7 +34,7 @@ public:
 
   std::optional<Recomputation> run() {
     for (unsigned step = 0; step < program.steps.size(); ++step)
-      if (!runOnce(step) || result.seconds > mostTime * times.back())
+      if (!runOnce(step) || result.seconds > mostTime * times.back() || work > mostWork)
         return std::nullopt;
     return std::move(result);
   }
@@ -169,18 +170,27 @@ private:
     holding.push_back(value);
   }
 
-  /// Seconds to make the value again for step `then`, with what will be gone by then.
-  double costOf(unsigned value, unsigned then, llvm::DenseSet<unsigned> &seen) const {
-    const KernelStep &step = program.steps[program.values[value].maker];
+  /// Seconds to make the value again for step `then`, with what will be gone by then; `most` or more: too many.
+  double costOf(unsigned value, unsigned then, double most) {
+    ++walk;
+    return costOnWalk(value, then, most);
+  }
+  double costOnWalk(unsigned value, unsigned then, double most) {
+    unsigned maker = program.values[value].maker;
+    const KernelStep &step = program.steps[maker];
+    ++work;
     if (step.againUntil < int64_t(then))
       return never;
-    if (!seen.insert(program.values[value].maker).second)
+    if (walked[maker] == walk)
       return 0;
+    walked[maker] = walk;
     double seconds = step.seconds;
     for (unsigned read : step.reads) {
       if (there[read] && (lastUse(read) >= int64_t(then) || canHold(read, value)))
         continue;
-      seconds += costOf(read, then, seen);
+      if (seconds >= most)
+        break;
+      seconds += costOnWalk(read, then, most - seconds);
     }
     return seconds;
   }
@@ -190,7 +200,8 @@ private:
   }
 
   void makeRoom(int64_t more, unsigned now) {
-    while (!dropped && live + more > budget) {
+    while (!dropped && live + more > budget && work <= mostWork) {
+      work += int64_t(program.values.size());
       int best = -1;
       double least = never;
       for (unsigned value = 0; value < program.values.size(); ++value) {
@@ -199,9 +210,9 @@ private:
         std::optional<unsigned> next = nextUse(value, now + 1);
         if (!next || *next <= now + 1)
           continue;
-        llvm::DenseSet<unsigned> seen;
         double gap = times[*next] - times[now + 1];
-        double cost = costOf(value, *next, seen) / (double(program.values[value].bytes) * (gap + 1e-9));
+        double gain = double(program.values[value].bytes) * (gap + 1e-9);
+        double cost = costOf(value, *next, least * gain) / gain;
         if (cost < least) {
           least = cost;
           best = int(value);
@@ -225,7 +236,10 @@ private:
   std::vector<int64_t> held;   // by value: the last step that one made from it is for
   bool shares = false;
   std::vector<unsigned> holding;
-  std::vector<double> times; // by step, when it starts
+  std::vector<double> times;    // by step, when it starts
+  std::vector<unsigned> walked; // by step, the walk that came to it last
+  unsigned walk = 0;
+  int64_t work = 0;
   int64_t live = 0;
   unsigned peakAt = 0;
   Recomputation result;
@@ -251,6 +265,19 @@ std::optional<Recomputation> dlc::passes::recomputeUnder(const KeptProgram &prog
 std::optional<Recomputation> dlc::passes::recomputeSet(const KeptProgram &program, const llvm::BitVector &dropped,
                                                        unsigned turn) {
   return Simulation(program, 0, &dropped, turn).run();
+}
+
+int64_t dlc::passes::leastBytes(const KeptProgram &program) {
+  int64_t least = 0;
+  for (const KernelStep &step : program.steps) {
+    int64_t bytes = step.workspace;
+    for (unsigned value : step.reads)
+      bytes += program.values[value].bytes;
+    for (auto [value, over] : llvm::zip(step.makes, step.takesOver))
+      bytes += over >= 0 ? 0 : program.values[value].bytes;
+    least = std::max(least, bytes);
+  }
+  return least;
 }
 
 std::pair<unsigned, int64_t> dlc::passes::peakOf(const KeptProgram &program) {

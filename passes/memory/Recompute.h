@@ -49,17 +49,19 @@ struct Recomputation {
 /// Drops values from memory where the bytes would pass the budget and makes them again before they are read, and for
 /// that what they are made from, if that is gone. Of the values at hand the one is dropped whose remaking costs least
 /// time for its bytes and for the time until it is read. After M. Kirisame et al., "Dynamic Tensor Rematerialization",
-/// ICLR 2021, but with the future known. None where the runs that are added take longer than the program.
+/// ICLR 2021, but with the future known. None where the runs that are added take twice as long as the program.
 std::optional<Recomputation> recomputeUnder(const KeptProgram &program, int64_t budget);
 
 /// Drops the values given behind their last use before step `turn`, and makes them again before the next.
 std::optional<Recomputation> recomputeSet(const KeptProgram &program, const llvm::BitVector &dropped, unsigned turn);
 
 /// Where the values that wait over the step with most bytes live are a chain, each made from the one before and needed
-/// in reverse order: drops those that an optimal plan (ChainPlan.h) does not
-/// keep. None where they are no chain, or no
+/// in reverse order: drops those that an optimal plan (ChainPlan.h) does not keep. None where they are no chain, or no
 /// plan keeps the budget.
 std::optional<Recomputation> recomputeChain(const KeptProgram &program, int64_t budget);
+
+/// What no choice goes below: the most that one step needs while it runs.
+int64_t leastBytes(const KeptProgram &program);
 
 /// The step with most bytes live, and these.
 std::pair<unsigned, int64_t> peakOf(const KeptProgram &program);

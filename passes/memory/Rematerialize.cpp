@@ -309,11 +309,13 @@ struct RematerializePass : passes::impl::RematerializePassBase<RematerializePass
   void rematerialize(func::FuncOp function, ModuleOp planned) {
     Need before = needOf(planned, function.getName());
     int64_t budget = budgetOf(function, before);
-    if (before.activation <= budget)
+    if (before.activation <= budget || budget < 0) // below 0 no activation is few enough
       return;
     PlannedEntry entry(planned.lookupSymbol<func::FuncOp>(function.getName()));
+    if (entry.getProgram().steps.empty())
+      return;
     // The plan may need more than what is live at once; the next round aims lower by as much.
-    double aim = double(std::max<int64_t>(budget, 0));
+    auto aim = double(std::max(budget, leastBytes(entry.getProgram())));
     std::optional<Recomputation> best;
     int64_t least = before.activation;
     for (unsigned round = 0; round < mostRounds && least > budget; ++round) {
@@ -323,6 +325,9 @@ struct RematerializePass : passes::impl::RematerializePassBase<RematerializePass
         continue;
       }
       OwningOpRef<ModuleOp> trial = getOperation().clone();
+      for (auto other : llvm::make_early_inc_range(trial->getOps<func::FuncOp>()))
+        if (other.getName() != function.getName())
+          other.erase();
       RecomputingWriter(trial->lookupSymbol<func::FuncOp>(function.getName())).write(entry, choice->runs);
       trial = plan(*trial);
       if (!trial)

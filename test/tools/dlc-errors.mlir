@@ -14,7 +14,8 @@
 // RUN: %S/Inputs/expect_exit.sh 2 dlc compile %t/good.mlir 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: %S/Inputs/expect_exit.sh 2 dlc frobnicate 2>&1 | FileCheck %s --check-prefix=COMMAND
 // RUN: %S/Inputs/expect_exit.sh 2 dlc compile %t/good.mlir --memory-limit=-1 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// RUN: %S/Inputs/expect_exit.sh 3 dlc compile %t/good.mlir --memory-limit 100 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=LIMIT
+// RUN: %S/Inputs/expect_exit.sh 3 dlc compile %t/identity.mlir --memory-limit 100 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=ALONE
+// RUN: %S/Inputs/expect_exit.sh 3 dlc compile %t/good.mlir --memory-limit 600 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=LIMIT
 // RUN: %S/Inputs/expect_exit.sh 3 dlc compile %t/good.mlir --activation-budget 100 -o %t/m.so 2>&1 | FileCheck %s --check-prefix=BUDGET
 
 // UNDECLARED: undeclared.mlir:2:19: error: use of undeclared SSA value name
@@ -30,8 +31,10 @@
 // FOLDER: no/such/folder
 // OUTPUT: --output
 // COMMAND: A subcommand is required
+// ALONE: error: entry 'f' expects to need at most 100 bytes, got 128
+// ALONE: note: what is not an activation needs 128 bytes alone
 // NEGATIVE: --memory-limit: {{.*}}-1
-// LIMIT: good.mlir:1:{{[0-9]+}}: error: {{.*}}at most 100 bytes, got
+// LIMIT: good.mlir:1:{{[0-9]+}}: error: {{.*}}at most 600 bytes, got
 // LIMIT: good.mlir:2:{{[0-9]+}}: note: 256 bytes live at the peak, in use there
 // LIMIT: note: 16 bit instead of 32 would save about {{[0-9]+}} bytes
 // LIMIT: note: half the batch would save about {{[0-9]+}} bytes
@@ -70,6 +73,11 @@ func.func @f(%x: tensor<*xf32>) -> tensor<*xf32> attributes {dl.entry} {
 func.func @f(%a: tensor<3xf32> {dl.name = "x"}, %b: tensor<3xf32> {dl.name = "x"}) -> tensor<3xf32> attributes {dl.entry} {
   return %a : tensor<3xf32>
 }
+//--- identity.mlir
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.entry} {
+  return %x : tensor<4xf32>
+}
+
 //--- good.mlir
 func.func @f(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {dl.entry} {
   %a = dl.dot_general %x, %x batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
