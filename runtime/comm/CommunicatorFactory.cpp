@@ -1,5 +1,6 @@
 #include "comm/ChooseEngine.h"
 #include "comm/inprocess/InProcess.h"
+#include "comm/nccl/Nccl.h"
 #include "comm/shm/Shm.h"
 
 #include <algorithm>
@@ -33,6 +34,8 @@ StatusOr<CommunicatorFactory *> CommunicatorFactory::open(std::string_view engin
     return &autoFactory();
   if (engine == "shm")
     return &shmFactory();
+  if (engine == "nccl")
+    return &ncclFactory();
   std::string name(engine);
   // The name becomes part of a path.
   if (name.empty() || name.size() > 32 ||

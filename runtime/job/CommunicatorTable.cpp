@@ -6,9 +6,9 @@
 namespace dlc::runtime {
 
 CommunicatorTable::CommunicatorTable(Store &store, const Contract &contract, std::vector<std::string> names,
-                                     int perProcess, std::string engine)
-    : store_(store), contract_(contract), names_(std::move(names)), perProcess_(perProcess),
-      engine_(std::move(engine)) {}
+                                     std::vector<std::string> devices, int perProcess, std::string engine)
+    : store_(store), contract_(contract), names_(std::move(names)), devices_(std::move(devices)),
+      perProcess_(perProcess), engine_(std::move(engine)) {}
 
 CommunicatorTable::~CommunicatorTable() = default;
 
@@ -61,6 +61,7 @@ StatusOr<std::unique_ptr<Communicator>> CommunicatorTable::create(const Key &key
   Group group{name, int(std::find(key.members.begin(), key.members.end(), key.member) - key.members.begin()), {}};
   for (int member : key.members)
     group.members.push_back(names_[size_t(member)]);
+  group.device = devices_[size_t(key.member % perProcess_)];
   return (*factory)->create(store_, group, key.channel, contract_.generation,
                             std::chrono::steady_clock::now() + contract_.timeout, {key.fixedOrder, {}});
 }
@@ -69,7 +70,8 @@ std::string CommunicatorTable::engineFor(const std::vector<int> &members) const 
   auto process = [&](int member) { return member / perProcess_; };
   bool together = std::all_of(members.begin(), members.end(),
                               [&](int member) { return process(member) == process(members.front()); });
-  if (together)
+  // One who asks for NCCL wants the devices' way in a process too.
+  if (together && engine_ != "nccl")
     return "inprocess";
   return engine_;
 }

@@ -16,9 +16,10 @@ namespace dlc::runtime {
 /// The communicators of this process's members, made at their first use and kept.
 class CommunicatorTable {
 public:
-  /// `names` are what messages call all members; `perProcess` of them belong to each process. `engine` may be "auto".
-  CommunicatorTable(Store &store, const Contract &contract, std::vector<std::string> names, int perProcess,
-                    std::string engine);
+  /// `names` are what messages call all members, `devices` where those of this process are; `perProcess` belong to each
+  /// process. `engine` may be "auto".
+  CommunicatorTable(Store &store, const Contract &contract, std::vector<std::string> names,
+                    std::vector<std::string> devices, int perProcess, std::string engine);
   ~CommunicatorTable();
 
   /// Between these members, in this order; `member` is one of them. `fixedOrder`: sums have one order whatever the
@@ -47,7 +48,7 @@ private:
 
   Store &store_;
   const Contract &contract_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_, devices_;
   int perProcess_;
   std::string engine_;
   mutable std::mutex lock_;

@@ -75,8 +75,11 @@ StatusOr<std::unique_ptr<Job>> Job::join(const Contract &contract, const JobOpti
     watched = createMemoryStore();
   if (Status status = watched.ok() ? job->meet() : watched.status(); !status.ok())
     return status;
+  std::vector<std::string> devices;
+  for (size_t i = 0; i < options.devices.size(); ++i)
+    devices.push_back(deviceName(options.devices[i], i));
   job->communicators_ =
-      std::make_unique<CommunicatorTable>(*job->store_, job->contract_, job->names_, job->localMembers(),
+      std::make_unique<CommunicatorTable>(*job->store_, job->contract_, job->names_, devices, job->localMembers(),
                                           options.engine.empty() ? contract.engine : options.engine);
   job->check_ = std::make_unique<ProgramCheck>(*job->store_, job->contract_, whoIs(contract));
   job->threads_ = std::make_unique<MemberThreads>(job->localMembers());

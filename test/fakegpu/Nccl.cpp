@@ -414,6 +414,16 @@ int failingCollective(int rank) {
   return int(std::strtol(end + 1, nullptr, 10));
 }
 
+/// The driver of this process numbers what CUDA_VISIBLE_DEVICES lists.
+int deviceOfHost(int index) {
+  const char *list = std::getenv("CUDA_VISIBLE_DEVICES");
+  for (int left = index; list && *list && left > 0; --left) {
+    const char *comma = std::strchr(list, ',');
+    list = comma ? comma + 1 : nullptr;
+  }
+  return list && *list ? int(std::strtol(list, nullptr, 10)) : index;
+}
+
 } // namespace
 
 namespace dlc::fakegpu {
@@ -450,7 +460,7 @@ int ncclCommInitRankConfig(Comm *out, int size, UniqueId id, int rank, Config *c
   int none = 0;
   if (!all.size.compare_exchange_strong(none, size) && none != size)
     return kInvalidArgument;
-  all.ranks[rank].device = current->index;
+  all.ranks[rank].device = deviceOfHost(current->index);
   if (all.ranks[rank].attached.exchange(true))
     return kInvalidUsage;
   {

@@ -2,7 +2,9 @@
 
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <set>
 #include <string>
 
 #include <fcntl.h>
@@ -16,6 +18,13 @@ namespace {
 
 constexpr uint32_t kMagic = 0x6e63636cU;
 
+/// Ids of this process whose file is open: all its ranks forget theirs, and the first one counts.
+std::mutex openLock;
+std::set<std::string> &openIds() {
+  static auto &all = *new std::set<std::string>;
+  return all;
+}
+
 } // namespace
 
 bool NcclSegment::create(runtime::nccl::UniqueId &id) {
@@ -24,7 +33,8 @@ bool NcclSegment::create(runtime::nccl::UniqueId &id) {
   if (file < 0)
     return false;
   std::memset(&id, 0, sizeof id);
-  std::snprintf(id.internal, sizeof id.internal, "%d %d", int(getpid()), file);
+  static std::atomic<int> serial = 0;
+  std::snprintf(id.internal, sizeof id.internal, "%d %d %d", int(getpid()), file, ++serial);
   if (ftruncate(file, off_t(kBytes)) != 0) {
     close(file);
     return false;
@@ -37,12 +47,17 @@ bool NcclSegment::create(runtime::nccl::UniqueId &id) {
   auto *control = new (memory) Control;
   control->magic = kMagic;
   munmap(memory, kControlBytes);
+  std::lock_guard guard(openLock);
+  openIds().insert(id.internal);
   return true;
 }
 
 void NcclSegment::forget(const runtime::nccl::UniqueId &id) {
   int process = 0, file = -1;
-  if (std::sscanf(id.internal, "%d %d", &process, &file) == 2 && process == getpid()) // NOLINT(cert-err34-c)
+  if (std::sscanf(id.internal, "%d %d", &process, &file) != 2 || process != getpid()) // NOLINT(cert-err34-c)
+    return;
+  std::lock_guard guard(openLock);
+  if (openIds().erase(id.internal) == 1)
     close(file);
 }
 

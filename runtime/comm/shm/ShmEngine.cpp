@@ -45,16 +45,60 @@ ShmEngine::~ShmEngine() {
 }
 
 Status ShmEngine::run(const Operation &operation) {
-  if (!operation.isPointToPoint()) {
-    ++collectives;
-    agreed = false;
-    current = &operation;
-    mine().signatures[collectives % 2] = signatureOf(operation);
-  }
+  begin(operation);
   Status status = dispatch(operation);
   if (!status.ok())
     interrupt(status);
   return status;
+}
+
+void ShmEngine::begin(const Operation &operation) {
+  if (operation.isPointToPoint())
+    return;
+  ++collectives;
+  agreed = false;
+  current = &operation;
+  mine().signatures[collectives % 2] = signatureOf(operation);
+}
+
+Status ShmEngine::agree(const Operation &operation) {
+  begin(operation);
+  if (operation.kind == Operation::Kind::AllToAll)
+    tellCounts(operation);
+  Status status = operation.isPointToPoint() ? agreeWithPeer(operation) : meet();
+  if (!status.ok())
+    interrupt(status);
+  else if (!operation.isPointToPoint())
+    mine().stage = ++stage; // a meeting that nobody waits for
+  return status;
+}
+
+// The signature stays until the other end has compared it: its piece is that it has.
+Status ShmEngine::agreeWithPeer(const Operation &operation) {
+  if (Status status = meetPeer(operation); !status.ok())
+    return status;
+  int peer = operation.peer;
+  bool sends = operation.kind == Operation::Kind::Send;
+  Segment::Box &ours = met.segments[size_t(rank)].box(peer), &theirs = met.segments[size_t(peer)].box(rank);
+  Segment::Box::Side &own = sends ? ours.sends : ours.receives, &other = sends ? theirs.receives : theirs.sends;
+  uint64_t number = ++(sends ? sentPieces : receivedPieces)[size_t(peer)];
+  own.pieces = number;
+  ring(peer);
+  return await(peer, peer + 1, [&](int) { return other.pieces >= number; });
+}
+
+std::vector<int> ShmEngine::behind() const {
+  std::vector<int> members;
+  for (int m = 0; m < size(); ++m)
+    if (m != rank && control(m).stage < mine().stage)
+      members.push_back(m);
+  return members;
+}
+
+Status ShmEngine::look() {
+  Status lost;
+  (void)notThere(rank, rank + 1, [](int) { return false; }, lost);
+  return lost;
 }
 
 Status ShmEngine::meet() {
@@ -203,8 +247,7 @@ Status ShmEngine::allToAll(const Operation &operation) {
   int64_t element = byteSize(operation.type), most = Segment::kPieceBytes / element / size(), longest = 0;
   if (most == 0)
     return {StatusCode::InvalidInput, "group '" + groupName + "' has too many members to share memory"};
-  for (int m = 0; m < size(); ++m)
-    met.segments[size_t(rank)].box(m).counts[collectives % 2] = operation.inCounts[size_t(m)];
+  tellCounts(operation);
   if (Status status = meet(); !status.ok())
     return status;
   for (int from = 0; from < size(); ++from)
@@ -226,18 +269,34 @@ Status ShmEngine::allToAll(const Operation &operation) {
   return {};
 }
 
+void ShmEngine::tellCounts(const Operation &operation) {
+  for (int m = 0; m < size(); ++m)
+    met.segments[size_t(rank)].box(m).counts[collectives % 2] = operation.inCounts[size_t(m)];
+}
+
+Status ShmEngine::meetPeer(const Operation &operation) {
+  int peer = operation.peer;
+  bool sends = operation.kind == Operation::Kind::Send;
+  Segment::Box &ours = met.segments[size_t(rank)].box(peer), &theirs = met.segments[size_t(peer)].box(rank);
+  Segment::Box::Side &own = sends ? ours.sends : ours.receives;
+  const Segment::Box::Side &other = sends ? theirs.receives : theirs.sends;
+  uint64_t number = ++(sends ? sent : received)[size_t(peer)];
+  own.signature = signatureOf(operation);
+  own.posted = number;
+  ring(peer);
+  if (Status status = await(peer, peer + 1, [&](int) { return other.posted >= number; }); !status.ok())
+    return status;
+  return sends ? checkTransfer(own.signature, nameOf(rank), other.signature, nameOf(peer))
+               : checkTransfer(other.signature, nameOf(peer), own.signature, nameOf(rank));
+}
+
 Status ShmEngine::send(const Operation &operation) {
+  if (Status status = meetPeer(operation); !status.ok())
+    return status;
   int to = operation.peer;
   const Segment &segment = met.segments[size_t(rank)];
   Segment::Box::Side &own = segment.box(to).sends, &other = met.segments[size_t(to)].box(rank).receives;
-  uint64_t number = ++sent[size_t(to)], &done = sentPieces[size_t(to)];
-  own.signature = signatureOf(operation);
-  own.posted = number;
-  ring(to);
-  if (Status status = await(to, to + 1, [&](int) { return other.posted >= number; }); !status.ok())
-    return status;
-  if (Status status = checkTransfer(own.signature, nameOf(rank), other.signature, nameOf(to)); !status.ok())
-    return status;
+  uint64_t &done = sentPieces[size_t(to)];
   int64_t total = operation.count * byteSize(operation.type);
   for (int64_t begin = 0; begin == 0 || begin < total; begin += Segment::kTransferBytes) {
     ++done;
@@ -251,17 +310,12 @@ Status ShmEngine::send(const Operation &operation) {
 }
 
 Status ShmEngine::receive(const Operation &operation) {
+  if (Status status = meetPeer(operation); !status.ok())
+    return status;
   int from = operation.peer;
   const Segment &segment = met.segments[size_t(from)];
   Segment::Box::Side &own = met.segments[size_t(rank)].box(from).receives, &other = segment.box(rank).sends;
-  uint64_t number = ++received[size_t(from)], &done = receivedPieces[size_t(from)];
-  own.signature = signatureOf(operation);
-  own.posted = number;
-  ring(from);
-  if (Status status = await(from, from + 1, [&](int) { return other.posted >= number; }); !status.ok())
-    return status;
-  if (Status status = checkTransfer(other.signature, nameOf(from), own.signature, nameOf(rank)); !status.ok())
-    return status;
+  uint64_t &done = receivedPieces[size_t(from)];
   int64_t total = operation.count * byteSize(operation.type);
   for (int64_t begin = 0; begin == 0 || begin < total; begin += Segment::kTransferBytes) {
     ++done;

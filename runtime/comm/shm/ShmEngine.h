@@ -23,6 +23,13 @@ public:
   void interrupt(const Status &why) noexcept override;
   std::vector<int> awaited() const override;
 
+  /// For an engine that moves elements its own way: comes to the operation, and waits until its members have and agree.
+  Status agree(const Operation &operation);
+  /// The members that have not come back from agree on the collective that this one came back from. From any thread.
+  std::vector<int> behind() const;
+  /// Why the channel has ended, if another member has ended it or is gone; waits for nothing.
+  Status look();
+
 private:
   using Reached = std::function<bool(int member)>;
 
@@ -35,6 +42,11 @@ private:
   Status receive(const Operation &operation) override;
   Status barrier(const Operation &operation) override;
 
+  void begin(const Operation &operation);
+  void tellCounts(const Operation &operation);
+  /// Of a send or receive: waits for the other end, and compares.
+  Status meetPeer(const Operation &operation);
+  Status agreeWithPeer(const Operation &operation);
   /// Comes to the next meeting and waits until all have; the first one of a collective shows whether members agree.
   Status meet();
   Status checkAgreement() const;

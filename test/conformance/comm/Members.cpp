@@ -60,6 +60,9 @@ Deadline in(double seconds) {
 Status finish(StatusOr<WorkPtr> work, Deadline deadline) { return work.ok() ? (*work)->wait(deadline) : work.status(); }
 
 std::vector<std::string> processEngines() {
+  // Asked before there are any threads. A device for each member, of the library that stands in for NVIDIA's.
+  setenv("DLC_GPU_LIBRARY", DLC_TEST_GPU_LIBRARY, 0);
+  setenv("DLCFAKE_DEVICES", "8", 0);
   std::istringstream list(DLC_TEST_ENGINES);
   std::vector<std::string> names;
   for (std::string name; std::getline(list, name, ' ');)
@@ -93,7 +96,9 @@ StatusOr<std::unique_ptr<Communicator>> create(const std::string &engine, runtim
   StatusOr<runtime::CommunicatorFactory *> factory = runtime::CommunicatorFactory::open(engine);
   if (!factory.ok())
     return factory.status();
-  return (*factory)->create(store, groupOf(rank, size), channel, 1, deadline, options);
+  runtime::Group group = groupOf(rank, size);
+  group.device = "cuda:" + std::to_string(rank);
+  return (*factory)->create(store, group, channel, 1, deadline, options);
 }
 
 void *mapShared(size_t bytes) {

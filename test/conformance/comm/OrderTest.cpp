@@ -91,6 +91,7 @@ TEST_P(Engine, OverlappingGroups) {
       runtime::Group group{name, int(place - members.begin()), {}};
       for (int m : members)
         group.members.push_back("rank " + std::to_string(m));
+      group.device = "cuda:" + std::to_string(rank);
       auto made = factory->create(store, group, 0, 1, ample(), fixedOrder());
       ASSERT_TRUE(done(made.status()));
       groups.push_back({std::move(members), made.take(), {}, {}});

@@ -93,7 +93,7 @@ void addCommand(CLI::App &app, Arguments &arguments, Status &status, int &code) 
   command->add_flag_function(
       "--no-prefix", [&arguments](int64_t) { arguments.prefix = false; }, "Lines of ranks without [rank] in front");
   command->add_option("--comm", arguments.engine, "What carries collectives; mpi starts ranks through mpirun")
-      ->check(CLI::IsMember({"auto", "gloo", "mpi", "shm"}));
+      ->check(CLI::IsMember({"auto", "gloo", "mpi", "nccl", "shm"}));
   command->add_option("--devices", arguments.devices, "Devices of each rank, for example cpu:2 (DLC_DEVICES)");
   command->add_option("--rank-of-mpirun", arguments.mpiOutput)->group(""); // how mpirun starts a rank
   command->callback([&arguments, &status, &code, master, command] {

@@ -18,7 +18,7 @@ struct InitOptions {
   /// This process's members: "cpu", "cpu:4" (four on the cpu), "sim:2" (sim:0 and sim:1). Empty: DLC_DEVICES, else one
   /// on the cpu.
   std::string devices = {};
-  /// What carries the collectives: "gloo", "mpi", "shm", "inprocess". Empty: DLC_COMM, else what fits.
+  /// What carries the collectives: "gloo", "mpi", "nccl", "shm", "inprocess". Empty: DLC_COMM, else what fits.
   std::string engine = {};
   /// "data:8": sums over the batch are taken in 8 parts and added as a binary tree, so that results have the same bits
   /// for every number of members that divides 8. A power of two; batch norm and scatters along an inner axis excepted.

@@ -122,6 +122,7 @@ struct Group {
   int rank = 0;                     ///< this member's place in `members`
   std::vector<std::string> members; ///< what messages call each: "rank 2 (host b)"
   int channel = 0;                  ///< set by create, for traces
+  std::string device = {};          ///< this member's own: "cuda:1"; engines on devices need it
 };
 
 /// A network that measurements and tests pretend to have: an operation counts as done only at its start + latency +
@@ -147,9 +148,11 @@ struct CommunicatorOptions {
 /// Makes an engine's communicators. Any thread may call.
 class CommunicatorFactory {
 public:
-  /// The engine of that name: "inprocess", "shm", or a plug-in `libdlc_comm_<name>.so` that lies beside the runtime,
-  /// such as "gloo" and "mpi". "auto": members in one process use "inprocess", on one host "shm", else "mpi" where
-  /// mpirun has started them, else "gloo"; DLC_COMM_REMARKS=1 says which. InvalidInput when there is none here.
+  /// The engine of that name: "inprocess", "shm", "nccl" between CUDA devices of one host, or a plug-in
+  /// `libdlc_comm_<name>.so` that lies beside the runtime, such as "gloo" and "mpi". "auto": members in one process use
+  /// "inprocess", on one host "shm", else "mpi" where mpirun has started them, else "gloo"; DLC_COMM_REMARKS=1 says
+  /// which. It never means "nccl" yet, whose elements go from the host to the device and back. InvalidInput when there
+  /// is none here.
   static StatusOr<CommunicatorFactory *> open(std::string_view engine);
 
   virtual ~CommunicatorFactory() = default;

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "comm/nccl/NcclDevice.h"
+#include "comm/shm/ShmEngine.h"
+
+namespace dlc::runtime {
+
+/// NCCL moves elements between the members' devices. It says nothing of who is missing, gone or disagrees, so members
+/// first meet in shared memory, which also carries the reason when a channel ends.
+///
+/// Elements are the host's: they go to the device before NCCL's call and back after it, by copies that are done when
+/// they return, so after a failure the caller's memory is free at once.
+class NcclEngine final : public KindsEngine {
+public:
+  NcclEngine(const Group &group, std::unique_ptr<ShmEngine> met, std::unique_ptr<NcclDevice> opened,
+             const nccl::Api &api, bool fixedOrder);
+  ~NcclEngine() override;
+
+  /// Joins the other members' communicator.
+  Status connect(const nccl::UniqueId &id, Deadline deadline);
+
+  std::string_view name() const override { return "nccl"; }
+  Status run(const Operation &operation) override;
+  void interrupt(const Status &why) noexcept override { control->interrupt(why); }
+  std::vector<int> awaited() const override;
+
+private:
+  /// From or to one other member's device.
+  struct Move {
+    int member;
+    bool sends;
+    char *data;
+    int64_t bytes;
+  };
+
+  Status allReduce(const Operation &operation) override;
+  Status reduceScatter(const Operation &operation) override;
+  Status allGather(const Operation &operation) override;
+  Status broadcast(const Operation &operation) override;
+  Status allToAll(const Operation &operation) override;
+  Status send(const Operation &operation) override;
+  Status receive(const Operation &operation) override;
+  Status barrier(const Operation &) override { return {}; }
+
+  /// Reductions by the host: sums in the order of the tree; sums of 16-bit floats, which we round once; the largest and
+  /// smallest floats, where NCCL may lose a NaN.
+  Status treeAllReduce(const Operation &operation);
+  Status treeReduceScatter(const Operation &operation);
+  bool isOurs(const Operation &operation) const;
+  /// All moves at once, those of no bytes or to this member left out.
+  Status exchange(const std::vector<Move> &moves);
+  /// Places for both, with `in` in its.
+  Status stage(const void *in, int64_t inBytes, int64_t outBytes);
+  /// Waits for what a call of NCCL has begun, or until the channel ends.
+  Status finish(int result, std::string_view function);
+  /// Waits while NCCL's calls go on in its own threads.
+  Status settle(int result, std::string_view function, Deadline deadline);
+  Status failed(int result, std::string_view function) const;
+  /// Gives the communicator back, by a thread of its own: NCCL's calls for that may hang.
+  void close(bool inPeace) noexcept;
+
+  const nccl::Api &api;
+  const bool fixedOrder;
+  std::unique_ptr<ShmEngine> control;
+  std::unique_ptr<NcclDevice> device;
+  nccl::Comm comm = nullptr;
+  std::atomic<bool> moves = false;    ///< the running operation is NCCL's
+  std::atomic<int> peer = -1;         ///< of a send or receive that runs
+  char *in = nullptr, *out = nullptr; ///< of the running operation, on the device
+};
+
+} // namespace dlc::runtime
