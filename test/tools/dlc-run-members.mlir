@@ -12,6 +12,14 @@
 // RUN: rm %t.y.npy
 // RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_DEVICES=2 dlc run %t.so --devices=cuda:2 --input %t.x.npy --output y=%t.y.npy --steps 3 | FileCheck %s
 // RUN: %python %S/Inputs/rows.py check %t.y.npy
+// RUN: rm %t.y.npy
+// RUN: env DLC_COMM=nccl DLC_GPU_LIBRARY=%fakegpu DLCFAKE_DEVICES=2 dlc run %t.so --devices=cuda:2 --input %t.x.npy --output y=%t.y.npy --steps 3 | FileCheck %s
+// RUN: %python %S/Inputs/rows.py check %t.y.npy
+// RUN: rm %t.y.npy
+// RUN: env DLC_GPU_LIBRARY=%fakegpu dlc launch -n 2 --comm=nccl --devices=cuda:1 sh -c 'CUDA_VISIBLE_DEVICES=$LOCAL_RANK exec dlc run %t.so --input %t.x.npy --output y=%t.y.npy --steps 3' > %t.out
+// RUN: FileCheck %s --input-file %t.out
+// RUN: %python %S/Inputs/rows.py check %t.y.npy
+// RUN: not env DLC_COMM=nccl DLCFAKE_NCCL_FAIL=1:1 DLC_GPU_LIBRARY=%fakegpu DLCFAKE_DEVICES=2 dlc run %t.so --devices=cuda:2 --input %t.x.npy 2>&1 | FileCheck %s --check-prefix=NCCL
 // RUN: rm %t.y.npy %t.state
 // RUN: dlc launch -n 2 dlc run %t.so --input %t.x.npy --output y=%t.y.npy --steps 3 --save-state %t.state > %t.out
 // RUN: FileCheck %s --input-file %t.out
@@ -34,6 +42,7 @@
 // ALONE: dlc: the program is compiled for 2 members (data = 2); run it with dlc launch -n 2, or with --devices=cpu:2
 // THREE: dlc: the program is compiled for 2 members (data = 2), the job has 3: 1 ranks of 3
 // RANKS: the program is compiled for 2 members (data = 2), the job has 3: 3 ranks of 1
+// NCCL: ncclSystemError: {{.*}} 1 fails by DLCFAKE_NCCL_FAIL
 // What one rank lacks is everybody's reason.
 // NOTHING-DAG: [1] dlc: {{.*}}rank1.so: {{.*}}No such file
 // NOTHING-DAG: [0] dlc: rank 1 (host {{.*}}, cpu:0) has nothing to run: {{.*}}rank1.so
