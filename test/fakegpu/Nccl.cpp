@@ -10,10 +10,12 @@
 
 #include "dlc/runtime/Float16.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <type_traits>
 
 using namespace dlc;
@@ -160,7 +162,8 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   }
 
   /// In the stream: when all of `members` hold, or after an abort; says who is waited for at the limit.
-  void submit(const Call &call, const std::string &what, std::function<bool(int)> reached, std::function<void()> work) {
+  void submit(const Call &call, const std::string &what, const std::function<bool(int)> &reached,
+              std::function<void()> work) {
     ++submitted;
     auto self = shared_from_this();
     auto ready = [self, what, reached, start = std::make_shared<Clock::time_point>()] {
@@ -395,9 +398,9 @@ int enqueue(Comm handle, NcclSegment::Signature what, const void *from, size_t g
   if (bytes == 0)
     return kSuccess;
   Call call{what, nullptr, nullptr, stream};
-  if (given > 0 && !(call.from = translate(*comm, from, given * bytes)))
-    return kInvalidArgument;
-  if (taken > 0 && !(call.to = translate(*comm, to, taken * bytes)))
+  call.from = given > 0 ? translate(*comm, from, given * bytes) : nullptr;
+  call.to = taken > 0 ? translate(*comm, to, taken * bytes) : nullptr;
+  if ((given > 0 && !call.from) || (taken > 0 && !call.to))
     return kInvalidArgument;
   grouped.emplace_back(std::move(comm), call);
   if (groupDepth == 0)

@@ -1,6 +1,7 @@
 #include "NcclSegment.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -17,6 +18,17 @@ namespace dlc::fakegpu {
 namespace {
 
 constexpr uint32_t kMagic = 0x6e63636cU;
+
+/// Who holds the file, and as which one.
+struct Holder {
+  int process = 0, file = -1;
+
+  explicit Holder(const runtime::nccl::UniqueId &id) {
+    char *end = nullptr;
+    process = int(std::strtol(id.internal, &end, 10));
+    file = int(std::strtol(end, nullptr, 10));
+  }
+};
 
 /// Ids of this process whose file is open: all its ranks forget theirs, and the first one counts.
 std::mutex openLock;
@@ -53,19 +65,17 @@ bool NcclSegment::create(runtime::nccl::UniqueId &id) {
 }
 
 void NcclSegment::forget(const runtime::nccl::UniqueId &id) {
-  int process = 0, file = -1;
-  if (std::sscanf(id.internal, "%d %d", &process, &file) != 2 || process != getpid()) // NOLINT(cert-err34-c)
+  Holder holder(id);
+  if (holder.process != getpid())
     return;
   std::lock_guard guard(openLock);
   if (openIds().erase(id.internal) == 1)
-    close(file);
+    close(holder.file);
 }
 
 std::shared_ptr<NcclSegment> NcclSegment::attach(const runtime::nccl::UniqueId &id) {
-  int process = 0, number = -1;
-  if (std::sscanf(id.internal, "%d %d", &process, &number) != 2) // NOLINT(cert-err34-c)
-    return nullptr;
-  std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
+  Holder holder(id);
+  std::string path = "/proc/" + std::to_string(holder.process) + "/fd/" + std::to_string(holder.file);
   int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0)
     return nullptr;

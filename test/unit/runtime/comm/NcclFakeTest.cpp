@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
