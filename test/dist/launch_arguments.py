@@ -90,7 +90,7 @@ class Arguments(LaunchTest):
                     (["-n", "four", "true"], 2, "Value four not in range"),
                     (["-n", 2], 2, "a program to start is required"),
                     (["--ranks", 2, "true"], 2, "--ranks"),
-                    (["--comm=smoke", "true"], 2, "--comm: smoke not in {auto,gloo,mpi,shm}"),
+                    (["--comm=smoke", "true"], 2, "--comm: smoke not in {auto,gloo,mpi,nccl,shm}"),
                     (["--timeout=0", "true"], 2, "--timeout: Value 0 not in range"),
                     (["--nnodes", 2, "true"], 2, "--master=host:port, where node 0 listens, is required"),
                     (["--master", "a:1", "true"], 2, "--master: expects several nodes; add --nnodes"),
