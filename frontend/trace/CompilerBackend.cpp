@@ -147,11 +147,11 @@ public:
 
 private:
   static StatusOr<std::shared_ptr<Runnable>> attach(const Program &program, Session &session,
-                                                    std::shared_ptr<const Executable> executable,
+                                                    const std::shared_ptr<const Executable> &executable,
                                                     std::vector<LayoutRef> results) {
     if (program.job)
-      return attachMembers(*program.job, std::move(executable), program.layouts, std::move(results));
-    auto attached = session.attach(std::move(executable), Session::State::Given);
+      return attachMembers(*program.job, executable, program.layouts, std::move(results));
+    auto attached = session.attach(executable, Session::State::Given);
     if (!attached.ok())
       return attached.status();
     return std::shared_ptr<Runnable>(std::make_shared<CompiledRunnable>(attached.take(), std::move(results)));

@@ -62,6 +62,12 @@ struct Call {
   CUstream_st *stream = nullptr;
 };
 
+/// Of no bytes a pointer may be null.
+void copyBytes(void *to, const void *from, size_t bytes) {
+  if (bytes)
+    std::memcpy(to, from, bytes);
+}
+
 template <typename T>
 T combine(T a, T b, int reduce) {
   if (reduce == kMax)
@@ -222,10 +228,10 @@ void ncclComm::take(const Call &call) {
     return reduceInto(call.to, *segment, size, what.count * size_t(rank), what);
   case kAllGather:
     for (int m = 0; m < size; ++m)
-      std::memcpy(call.to + size_t(m) * bytes, segment->collective(m), bytes);
+      copyBytes(call.to + size_t(m) * bytes, segment->collective(m), bytes);
     return;
   default:
-    std::memcpy(call.to, segment->collective(what.root), bytes);
+    copyBytes(call.to, segment->collective(what.root), bytes);
   }
 }
 
@@ -237,7 +243,7 @@ void ncclComm::submitCollective(const Call &call) {
   submit(
       call, what, [&all, number](int m) { return all.ranks[m].taken + 1 >= number; },
       [this, &all, call, number] {
-        std::memcpy(segment->collective(rank), call.from, given(call.signature));
+        copyBytes(segment->collective(rank), call.from, given(call.signature));
         all.ranks[rank].signatures[number % 2] = call.signature;
         all.ranks[rank].posted = number;
       });
@@ -278,7 +284,7 @@ void ncclComm::submitSend(const Call &call, bool withEnd) {
   submit(
       call, "send to " + std::to_string(to), [&pair, number, to](int m) { return m != to || pair.taken + 1 >= number; },
       [this, &pair, call, number, to] {
-        std::memcpy(segment->transfer(rank, to), call.from, call.signature.count * bytesOfType(call.signature.type));
+        copyBytes(segment->transfer(rank, to), call.from, call.signature.count * bytesOfType(call.signature.type));
         pair.count = call.signature.count;
         pair.type = call.signature.type;
         pair.posted = number;
@@ -312,7 +318,7 @@ void ncclComm::submitReceive(const Call &call) {
         return true;
       },
       [this, &pair, call, number, from] {
-        std::memcpy(call.to, segment->transfer(from, rank), call.signature.count * bytesOfType(call.signature.type));
+        copyBytes(call.to, segment->transfer(from, rank), call.signature.count * bytesOfType(call.signature.type));
         pair.taken = number;
       });
 }
