@@ -170,7 +170,7 @@ DLCFAKE_EXPORT Result nvmlDeviceGetEnforcedPowerLimit(Device_t device, unsigned 
   return tell(enter(__func__, device), milliwatts, 700'000);
 }
 
-DLCFAKE_EXPORT Result nvmlDeviceGetTemperature(Device_t device, unsigned sensor, unsigned *degrees) {
+DLCFAKE_EXPORT Result nvmlDeviceGetTemperature(Device_t device, int sensor, unsigned *degrees) {
   Result entered = sensor == kTemperatureGpu ? enter(__func__, device) : kInvalidArgument;
   return tell(entered, degrees, entered == kSuccess ? 40 + device->index : 0);
 }

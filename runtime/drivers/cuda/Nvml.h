@@ -14,7 +14,7 @@ using Result = int;
 inline constexpr Result kSuccess = 0, kNotSupported = 3, kNoPermission = 4, kInsufficientSize = 7,
                         kFunctionNotFound = 13, kGpuIsLost = 15, kNoData = 21;
 /// Sensor of nvmlDeviceGetTemperature.
-inline constexpr unsigned kTemperatureGpu = 0;
+inline constexpr int kTemperatureGpu = 0;
 /// ProcessInfo::usedGpuMemory that is not known.
 inline constexpr unsigned long long kNotAvailable = ~0ULL;
 
@@ -51,7 +51,7 @@ struct PciInfo {
   X(Result, nvmlDeviceGetMemoryInfo, (Device_t, Memory *))                                                             \
   X(Result, nvmlDeviceGetPowerUsage, (Device_t, unsigned *))                                                           \
   X(Result, nvmlDeviceGetEnforcedPowerLimit, (Device_t, unsigned *))                                                   \
-  X(Result, nvmlDeviceGetTemperature, (Device_t, unsigned, unsigned *))                                                \
+  X(Result, nvmlDeviceGetTemperature, (Device_t, int, unsigned *))                                                     \
   X(Result, nvmlDeviceGetComputeRunningProcesses_v3, (Device_t, unsigned *, ProcessInfo *))
 
 /// The entry points of a library; null where an older one lacks them.

@@ -1,43 +1,17 @@
 // What the NCCL engine declares is what the vendor's header declares; all of it is compared while this is compiled.
 #include "comm/nccl/NcclApi.h"
+#include "../SameSignature.h"
 
 #include <gtest/gtest.h>
 
 #include <nccl.h>
 
-#include <type_traits>
-
 namespace ours = dlc::runtime::nccl;
 
 namespace {
 
-/// Whether two types pass through a call alike: enums as ints, structs by size and alignment.
-template <typename Ours, typename Theirs>
-constexpr bool isAlike() {
-  if constexpr (std::is_same_v<Ours, Theirs>)
-    return true;
-  else if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>)
-    return isAlike<std::remove_pointer_t<Ours>, std::remove_pointer_t<Theirs>>();
-  else if constexpr (std::is_class_v<Ours> && std::is_class_v<Theirs>)
-    return sizeof(Ours) == sizeof(Theirs) && alignof(Ours) == alignof(Theirs);
-  else
-    return std::is_same_v<Ours, int> && std::is_enum_v<Theirs> && sizeof(Theirs) == sizeof(int);
-}
-
-template <typename Ours, typename Theirs>
-struct Alike : std::false_type {};
-template <typename OurResult, typename... OurParameters, typename TheirResult, typename... TheirParameters>
-struct Alike<OurResult (*)(OurParameters...), TheirResult (*)(TheirParameters...)> {
-  static constexpr bool value = [] {
-    if constexpr (sizeof...(OurParameters) == sizeof...(TheirParameters))
-      return isAlike<OurResult, TheirResult>() && (isAlike<OurParameters, TheirParameters>() && ...);
-    else
-      return false;
-  }();
-};
-
 #define DLC_CHECK_FUNCTION(result, name, ...)                                                                          \
-  static_assert(Alike<decltype(ours::Api::name), decltype(&::name)>::value, #name);
+  static_assert(dlc::test::SameSignature<decltype(ours::Api::name), decltype(&::name)>::value, #name);
 DLC_NCCL_API(DLC_CHECK_FUNCTION)
 
 #define DLC_CHECK_CONSTANT(mine, theirs, value) static_assert(int(ours::mine) == int(::theirs), #theirs);
