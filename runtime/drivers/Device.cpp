@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -109,6 +110,16 @@ StatusOr<Arena> Device::allocate(std::string_view name, int64_t bytes) {
   stats.peak = std::max(stats.peak, stats.allocated);
   ++stats.count;
   return arena;
+}
+
+StatusOr<HostMemory> Device::allocateHost(int64_t bytes) {
+  constexpr int64_t kAlignment = 64;
+  auto rounded = size_t((bytes + kAlignment - 1) / kAlignment * kAlignment);
+  auto *memory = static_cast<char *>(std::aligned_alloc(size_t(kAlignment), rounded));
+  if (!memory)
+    return Status(StatusCode::LimitExceeded,
+                  "out of memory: the host has no " + std::to_string(bytes) + " bytes for copies of " + id_.str());
+  return HostMemory(memory, [](char *data) { std::free(data); });
 }
 
 void Device::free(const Arena &arena) {

@@ -35,6 +35,8 @@ const char *text(Category category) {
     return "communication";
   case Category::Wait:
     return "wait";
+  case Category::Input:
+    return "input";
   }
   return "";
 }
@@ -118,6 +120,8 @@ Summary summarize(const Recording &recording) {
     case Category::Wait:
       wait[span.track].add(span);
       inside[span.track].add(span);
+      break;
+    case Category::Input:
       break;
     }
   }

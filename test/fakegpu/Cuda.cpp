@@ -209,6 +209,23 @@ int cuMemFree_v2(CUdeviceptr address) {
   return kSuccess;
 }
 
+int cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+  DLC_FAKE_ENTER_CONTEXT(cuMemHostAlloc)
+  if (bytes == 0 || flags != 0)
+    return kInvalidValue;
+  std::lock_guard guard(driver.lock);
+  auto made = std::make_unique<char[]>(bytes);
+  *memory = made.get();
+  context->locked.emplace(*memory, std::move(made));
+  return kSuccess;
+}
+
+int cuMemFreeHost(void *memory) {
+  DLC_FAKE_ENTER_CONTEXT(cuMemFreeHost)
+  std::lock_guard guard(driver.lock);
+  return context->locked.erase(memory) ? kSuccess : kInvalidValue;
+}
+
 int cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
   DLC_FAKE_ENTER_CONTEXT(cuMemcpyHtoDAsync)
   return submitCopy(stream, bytesOf(context, to, bytes), from, bytes);

@@ -162,13 +162,14 @@ void FakeDriver::forget(CUctx_st &context) {
   for (const auto &[address, bytes] : context.allocations)
     context.memory->release(std::bit_cast<const char *>(address));
   context.allocations.clear();
+  context.locked.clear();
   context.failure = kSuccess;
 }
 
 void FakeDriver::reportAlive() const {
   size_t allocations = 0;
   for (const auto &device : devices_)
-    allocations += device->allocations.size();
+    allocations += device->allocations.size() + device->locked.size();
   std::fprintf(stderr,
                "fakegpu: alive: %zu allocations, %zu streams, %zu events, %zu modules, %zu graphs, %zu communicators\n",
                allocations, streams.size(), events.size(), modules.size(), graphs.size() + executables.size(),

@@ -19,7 +19,8 @@ struct CUctx_st {
   int index = 0;
   std::unique_ptr<dlc::runtime::SimMemory> memory;
   std::map<unsigned long long, size_t> allocations;
-  std::atomic<int> failure{0}; ///< what every call returns from then on
+  std::map<void *, std::unique_ptr<char[]>> locked; ///< of the host
+  std::atomic<int> failure{0};                      ///< what every call returns from then on
   std::unique_ptr<dlc::SimEngine> engine;
 };
 

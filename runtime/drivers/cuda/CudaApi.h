@@ -44,6 +44,8 @@ using CUdevice = int;
   X(cuMemGetInfo, cuMemGetInfo_v2, size_t *, size_t *)                                                                 \
   X(cuMemAlloc, cuMemAlloc_v2, CUdeviceptr *, size_t)                                                                  \
   X(cuMemFree, cuMemFree_v2, CUdeviceptr)                                                                              \
+  X(cuMemHostAlloc, cuMemHostAlloc, void **, size_t, unsigned)                                                         \
+  X(cuMemFreeHost, cuMemFreeHost, void *)                                                                              \
   X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, CUdeviceptr, const void *, size_t, CUstream)                              \
   X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, void *, CUdeviceptr, size_t, CUstream)                                    \
   X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, CUdeviceptr, CUdeviceptr, size_t, CUstream)                               \

@@ -156,6 +156,22 @@ StatusOr<Device::Block> CudaDevice::reserve(std::string_view name, int64_t bytes
   return block;
 }
 
+StatusOr<HostMemory> CudaDevice::allocateHost(int64_t bytes) {
+  if (Status status = enter(); !status.ok())
+    return status;
+  void *memory = nullptr;
+  int result = api_.cuMemHostAlloc(&memory, size_t(bytes), 0);
+  if (result == kOutOfMemory)
+    return Status(StatusCode::LimitExceeded, "out of memory: the host cannot lock " + std::to_string(bytes) +
+                                                 " bytes for copies of " + id().str());
+  if (Status status = done(result, "cuMemHostAlloc"); !status.ok())
+    return status;
+  return HostMemory(static_cast<char *>(memory), [this](char *data) {
+    enterToEnd();
+    ended(api_.cuMemFreeHost(data), "cuMemFreeHost");
+  });
+}
+
 void CudaDevice::release(const Block &block) {
   memory_.remove(block.base);
   enterToEnd();

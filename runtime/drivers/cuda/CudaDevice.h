@@ -19,6 +19,7 @@ public:
   StatusOr<std::unique_ptr<Stream>> createStream() override;
   StatusOr<std::unique_ptr<Event>> createEvent() override;
   StatusOr<std::unique_ptr<Kernels>> load(std::shared_ptr<const Executable> executable) override;
+  StatusOr<HostMemory> allocateHost(int64_t bytes) override;
 
   // What its streams, events and kernels use.
 

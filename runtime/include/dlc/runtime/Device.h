@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,6 +28,10 @@ struct MemoryStats {
   int64_t peak = 0;      ///< the most `allocated` has been
   int64_t count = 0;     ///< arenas there are
 };
+
+/// Memory of the host that copies of a device read and write directly: page-locked where the device asks for that.
+/// Aligned to 64 bytes; the copies that name it must be done when it goes.
+using HostMemory = std::unique_ptr<char[], std::function<void(char *)>>;
 
 /// The kernels of an executable on a device, ready to start; keeps the executable alive.
 class Kernels {
@@ -70,6 +75,8 @@ public:
   /// enough.
   StatusOr<Arena> allocate(std::string_view name, int64_t bytes);
   MemoryStats memoryStats() const;
+  /// For at least one byte; of any content. LimitExceeded when there is not enough.
+  virtual StatusOr<HostMemory> allocateHost(int64_t bytes);
 
   virtual StatusOr<std::unique_ptr<Stream>> createStream() = 0;
   virtual StatusOr<std::unique_ptr<Event>> createEvent() = 0;

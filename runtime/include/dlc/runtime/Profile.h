@@ -15,8 +15,8 @@
 namespace dlc::runtime::profile {
 
 /// What a span's time is: Compute, a call of an entry, with what it waits for inside; Communication, a collective from
-/// start to done, whoever waits for it; Wait, a caller held up by a collective.
-enum class Category : uint8_t { Compute, Communication, Wait };
+/// start to done, whoever waits for it; Wait, a caller held up by a collective; Input, a batch made ready beside calls.
+enum class Category : uint8_t { Compute, Communication, Wait, Input };
 
 constexpr size_t kSpansKept = size_t{1} << 16;
 
