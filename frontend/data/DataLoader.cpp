@@ -3,11 +3,13 @@
 #include "data/MemberRows.h"
 #include "dlc/runtime/Data.h"
 #include "dlc/runtime/Digits.h"
+#include "dlc/runtime/Prefetch.h"
 #include "record/Trace.h"
 #include "record/Transfer.h"
 
 #include <array>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -54,6 +56,45 @@ TensorView viewOf(const Tensor &tensor, const record::HostBytes &bytes) {
   return {"", type.dtype, type.shape, bytes.data};
 }
 
+/// Of a data set whose batches are on a device.
+class DeviceBatches : public detail::BatchesAhead {
+public:
+  DeviceBatches(record::Place &place, std::array<record::HostBytes, 2> sources, std::vector<TensorView> views)
+      : place(place), sources(std::move(sources)), views(views) {
+    auto made = Prefetch::create(place.session(), std::move(views));
+    check(made.status(), Where::current());
+    prefetch = made.take();
+  }
+  void begin(std::vector<int64_t> rows) override {
+    counts.push_back(std::ssize(rows));
+    prefetch->begin(std::move(rows));
+  }
+  std::pair<Tensor, Tensor> take() override {
+    auto batch = prefetch->take();
+    if (!batch.ok())
+      fail(batch.status().code() == StatusCode::InvalidInput ? ErrorKind::Type : ErrorKind::Device,
+           "DataLoader: " + batch.status().message(), Where::current());
+    int64_t rows = counts.front();
+    counts.pop_front();
+    return {tensorOf(*batch, 0, rows), tensorOf(*batch, 1, rows)};
+  }
+
+private:
+  Tensor tensorOf(const Prefetch::Batch &batch, size_t i, int64_t rows) {
+    std::vector<int64_t> shape = views[i].shape;
+    shape[0] = rows;
+    trace::TypeRef type = trace::internType(views[i].dtype, shape);
+    auto buffer = std::make_shared<record::Buffer>(batch.data(i), type->bytes, [batch] {}, place);
+    return record::makeTensor(record::concrete(type, std::move(buffer)));
+  }
+
+  record::Place &place;
+  std::array<record::HostBytes, 2> sources; ///< what the views show
+  std::vector<TensorView> views;
+  std::unique_ptr<Prefetch> prefetch;
+  std::deque<int64_t> counts; ///< rows of what was begun and not taken
+};
+
 } // namespace
 
 struct TensorDataset::Shared : detail::DataSource {
@@ -70,6 +111,15 @@ struct TensorDataset::Shared : detail::DataSource {
       known = fingerprintOf(views);
     }
     return known;
+  }
+  std::unique_ptr<detail::BatchesAhead> ahead() const override {
+    record::Place &place = record::placeOf(inputs, Where::current());
+    if (place.isHost() || &record::placeOf(targets, Where::current()) != &place)
+      return nullptr;
+    std::array<record::HostBytes, 2> sources = {record::readOnHost(hostInputs, Where::current()),
+                                                record::readOnHost(hostTargets, Where::current())};
+    std::vector<TensorView> views = {viewOf(hostInputs, sources[0]), viewOf(hostTargets, sources[1])};
+    return std::make_unique<DeviceBatches>(place, std::move(sources), std::move(views));
   }
   Tensor gathered(const Tensor &from, std::span<const int64_t> rows) const {
     record::HostBytes bytes = record::readOnHost(from, Where::current());
@@ -159,6 +209,17 @@ struct DataLoader::Iterator::State {
   std::shared_ptr<detail::DataSource> source;
   bool split;
   std::shared_ptr<Position> position;
+  std::unique_ptr<detail::BatchesAhead> ahead = nullptr;
+  detail::RowsHere rows = {}; ///< of the next batch; none at the end
+  BatchState after = {};      ///< where the pass stands once that is given out
+
+  /// Turns to the next batch.
+  void advance() {
+    rows = detail::RowsHere::of(batches.next(), split);
+    after = batches.state();
+    if (ahead && !rows.rows.empty())
+      ahead->begin(rows.rows);
+  }
 };
 
 namespace {
@@ -227,18 +288,21 @@ DataLoader::Iterator DataLoader::begin() const {
   Iterator iterator;
   iterator.state =
       std::make_shared<Iterator::State>(Iterator::State{std::move(batches), source, options.split, position});
+  iterator.state->ahead = source->ahead();
+  iterator.state->advance();
   return ++iterator;
 }
 
 DataLoader::Iterator &DataLoader::Iterator::operator++() {
-  std::span<const int64_t> rows = state->batches.next();
-  state->position->last = state->batches.state();
-  if (rows.empty()) {
+  detail::RowsHere rows = std::move(state->rows);
+  state->position->last = state->after;
+  if (rows.rows.empty()) {
     state.reset();
     batch = {};
-  } else {
-    batch = detail::gatherBatch(*state->source, rows, state->split);
+    return *this;
   }
+  batch = rows.batch(state->ahead ? state->ahead->take() : state->source->gather(rows.rows));
+  state->advance(); // on its way while the caller works with this one
   return *this;
 }
 

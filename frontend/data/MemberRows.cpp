@@ -4,10 +4,10 @@
 
 namespace dlc::detail {
 
-std::pair<Tensor, Tensor> gatherBatch(const DataSource &source, std::span<const int64_t> rows, bool split) {
+RowsHere RowsHere::of(std::span<const int64_t> rows, bool split) {
   const record::Job *job = record::job();
   if (!split || !job || !job->splitsBatches || !job->dealt().split() || rows.empty())
-    return source.gather(rows);
+    return {{rows.begin(), rows.end()}};
   trace::LayoutRef layout = trace::blocksOf(0, static_cast<int64_t>(rows.size()), job->dealt());
   std::vector<int64_t> own; // a block a member; behind its own rows the last of them, which nobody reads
   for (int local = 0; local < job->localMembers; ++local) {
@@ -17,8 +17,13 @@ std::pair<Tensor, Tensor> gatherBatch(const DataSource &source, std::span<const 
       own.push_back(rows[static_cast<size_t>(row)]);
     }
   }
-  auto [inputs, targets] = source.gather(own);
-  return {distributed::joinBlocks(inputs, layout), distributed::joinBlocks(targets, layout)};
+  return {std::move(own), layout};
+}
+
+std::pair<Tensor, Tensor> RowsHere::batch(std::pair<Tensor, Tensor> gathered) const {
+  if (!layout)
+    return gathered;
+  return {distributed::joinBlocks(gathered.first, layout), distributed::joinBlocks(gathered.second, layout)};
 }
 
 } // namespace dlc::detail

@@ -79,8 +79,8 @@ private:
   std::atomic<int64_t> used{0}, peak{0}, blocksUsed{0}; // the last on the host only
 };
 
-/// Copies between two places, either of which may be the host, after the work given to them before. The bytes are there
-/// when this returns; inside one device, for all work given to it from then on.
+/// Copies between two places, either of which may be the host, after the work given to them before. The source may
+/// change when this returns; the bytes are there on the host at once, on a device for all work given to it from then on.
 void copyBytes(Place &to, void *target, Place &from, const void *source, int64_t bytes,
                const std::source_location &where);
 

@@ -8,6 +8,7 @@
 #include "job/Collectives.h"
 #include "job/ProgramCheck.h"
 #include "job/StartState.h"
+#include "memory/Uploads.h"
 #include "monitor/Progress.h"
 
 #include <cstdlib>
@@ -64,6 +65,7 @@ StatusOr<std::unique_ptr<Session>> Session::create(const SessionOptions &options
   std::unique_ptr<Session> session(new Session(**device));
   session->stream_ = stream.take();
   session->executor->stream = session->stream_.get();
+  session->uploads = std::make_unique<runtime::Uploads>(**device, *session->stream_);
   if ((*device)->isHost()) {
     session->team = std::make_unique<WorkerTeam>(*threads);
     session->executor->team = session->team.get();
@@ -164,13 +166,9 @@ Status Session::startVariable(const Program &program, const VariableInfo &info) 
   } else if (Status status = fill(target, info.type.dtype, info.type.elements(), info.init, seed); !status.ok()) {
     return status.withContext(info.name);
   }
-  if (!device_.isHost()) {
-    Status status = stream_->copyToDevice(data, target, info.type.bytes());
-    if (status.ok())
-      status = stream_->synchronize();
-    if (!status.ok())
+  if (!device_.isHost())
+    if (Status status = uploads->copy(data, target, info.type.bytes()); !status.ok())
       return status;
-  }
   variables_.emplace(info.name, Variable{info.type, info.role, data});
   return {};
 }
@@ -203,10 +201,7 @@ Status Session::setCoordinates(const Program &program) {
     if (info.type != TensorType{DType::I64, {}})
       return invalid("coordinate '" + info.name + "' expects i64[], found " + info.type.str());
     char *data = program.arenas[size_t(info.arena)] + info.offset;
-    Status status = stream_->copyToDevice(data, &value, sizeof value);
-    if (status.ok())
-      status = stream_->synchronize();
-    if (!status.ok())
+    if (Status status = uploads->copy(data, &value, sizeof value); !status.ok())
       return status;
   }
   return {};
@@ -293,8 +288,7 @@ Status Session::synchronize() const { return stream_->synchronize(); }
 
 Status Session::upload(void *to, const void *from, int64_t bytes) const {
   std::lock_guard guard(lock);
-  Status status = stream_->copyToDevice(to, from, bytes);
-  return status.ok() ? stream_->synchronize() : status;
+  return uploads->copy(to, from, bytes);
 }
 
 Status Session::download(void *to, const void *from, int64_t bytes) const {

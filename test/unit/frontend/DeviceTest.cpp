@@ -382,6 +382,51 @@ TEST(Device, LoadersGiveBatchesWhereTheDataIs) {
   EXPECT_EQ(i, 3u);
 }
 
+// Batches come beside the steps, into memory that earlier ones had; the position counts what was given out alone.
+TEST(Device, ALoaderOnADeviceTrainsAsOnTheCpu) {
+  Twins twins;
+  Tensor inputs = (arange(66, f32) / 10.0 - 3.0).reshape({22, 3}), targets = (arange(22) < 9).to(i64);
+  DataLoaderOptions options{.batch_size = 4, .shuffle = true, .seed = 7};
+  DataLoader here(TensorDataset(inputs, targets), options),
+      there(TensorDataset(inputs.to(sim), targets.to(sim)), options);
+  auto train = [](Net &net, DataLoader &loader, bool copies) {
+    optim::SGD optimizer(net.parameters(), {.lr = 0.05});
+    std::vector<Tensor> losses, kept;
+    auto step = jit([&](const Tensor &x, const Tensor &y) {
+      optimizer.zero_grad();
+      Tensor loss = nn::cross_entropy(net(x), y);
+      loss.backward();
+      optimizer.step();
+      return loss;
+    });
+    for (int epoch = 0; epoch < 3; ++epoch)
+      for (auto [x, y] : loader) {
+        losses.push_back(copies ? step(x.to(sim), y.to(sim)) : step(x, y));
+        kept.push_back(x);
+      }
+    std::vector<double> all;
+    for (const Tensor &loss : losses)
+      all.push_back(loss.item<double>());
+    for (const Tensor &x : kept)
+      all.push_back(x.to(f64).sum().item<double>());
+    return all;
+  };
+  Net copied = nn::clone(twins.here);
+  copied.to(sim);
+  std::vector<double> expected = train(twins.here, here, false), ahead = train(twins.there, there, false);
+  DataLoader again(TensorDataset(inputs, targets), options);
+  std::vector<double> given = train(copied, again, true);
+  ASSERT_EQ(ahead.size(), 36u);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(ahead[i], expected[i], 1e-5) << i;
+    EXPECT_NEAR(given[i], expected[i], 1e-5) << i;
+  }
+  for (auto [x, y] : there) {
+    EXPECT_EQ(there.state_dict().consumed, 4);
+    break;
+  }
+}
+
 TEST(Device, TooMuchMemoryIsAnError) {
   int64_t huge = int64_t(1) << 50; // more than there are addresses
   try {

@@ -51,11 +51,20 @@ struct DataLoaderOptions {
 
 class DataLoader;
 namespace detail {
+/// Batches that are made ready beside the program's own work.
+struct BatchesAhead {
+  virtual ~BatchesAhead() = default;
+  virtual void begin(std::vector<int64_t> rows) = 0;
+  /// The one begun first.
+  virtual std::pair<Tensor, Tensor> take() = 0;
+};
 /// Any data set a loader can read.
 struct DataSource {
   virtual ~DataSource() = default;
   virtual int64_t size() const = 0;
   virtual std::pair<Tensor, Tensor> gather(std::span<const int64_t> rows) const = 0;
+  /// Null where nothing could run beside the program.
+  virtual std::unique_ptr<BatchesAhead> ahead() const { return nullptr; }
   /// Of the content; 0 where it is not known.
   virtual uint64_t fingerprint() const { return 0; }
   /// Passes begun, which number the epochs.

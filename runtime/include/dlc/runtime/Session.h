@@ -21,6 +21,7 @@ class WorkerTeam;
 namespace runtime {
 class Collectives;
 class Job;
+class Uploads;
 } // namespace runtime
 
 struct SessionOptions {
@@ -112,8 +113,9 @@ public:
   /// Copies a variable, after the calls so far, to or from host memory of its size.
   Status read(std::string_view name, std::span<std::byte> to) const;
   Status write(std::string_view name, std::span<const std::byte> from);
-  /// Copies between the host and any memory of the device after the calls so far, and waits.
+  /// Copies to any memory of the device after the calls so far, for those from now on, and waits for none of them.
   Status upload(void *to, const void *from, int64_t bytes) const;
+  /// Copies to the host after the calls so far, and waits.
   Status download(void *to, const void *from, int64_t bytes) const;
 
   /// Waits for the calls so far.
@@ -150,6 +152,7 @@ private:
   std::unique_ptr<DlcExecutor> executor;
   std::map<std::string, runtime::Arena, std::less<>> arenas;
   std::unique_ptr<runtime::Stream> stream_;
+  std::unique_ptr<runtime::Uploads> uploads; ///< under the lock
   std::map<std::string, Variable, std::less<>> variables_;
   std::vector<std::weak_ptr<Program>> programs;
   runtime::Job *job = nullptr;
