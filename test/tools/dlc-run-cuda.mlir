@@ -7,7 +7,7 @@
 // RUN: env DLC_GPU_LIBRARY=%fakegpu dlc run %t.so --device cuda:0 --state %t.cpu.safetensors | FileCheck %s --check-prefix=FOUR
 // RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_MEMORY=4000 %S/Inputs/expect_exit.sh 3 dlc run %t.so --device cuda:0 2>&1 | FileCheck %s --check-prefix=MEMORY
 // RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_FAIL=cuLaunchKernel:2 %S/Inputs/expect_exit.sh 70 dlc run %t.so --device cuda:0 2>&1 | FileCheck %s --check-prefix=LAUNCH
-// RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_FAIL=cuStreamSynchronize:4:719 %S/Inputs/expect_exit.sh 70 dlc run %t.so --device cuda:0 2>&1 | FileCheck %s --check-prefix=LATER
+// RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_FAIL=cuStreamSynchronize:1:719 %S/Inputs/expect_exit.sh 70 dlc run %t.so --device cuda:0 2>&1 | FileCheck %s --check-prefix=LATER
 // The second step is captured, the third replayed.
 // RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_FAIL=cuGraphLaunch:2 %S/Inputs/expect_exit.sh 70 dlc run %t.so --device cuda:0 --steps 3 2>&1 | FileCheck %s --check-prefix=REPLAY
 // RUN: env DLC_GPU_LIBRARY=%fakegpu DLCFAKE_FAIL=cuGraphLaunch:1 DLC_CUDA_GRAPHS=0 dlc run %t.so --device cuda:0 --steps 3 --set rate=0.25 | FileCheck %s --check-prefix=THREE
@@ -25,7 +25,7 @@
 // ALIVE: fakegpu: alive: 0 allocations, 0 streams, 0 events, 0 modules
 // FOUR: sum = 31.25
 // FOUR-NEXT: count = 4
-// MEMORY: dlc: out of memory: arena '{{.*}}' needs {{[0-9]+}} bytes, cuda:0 has {{[0-9]+}} of its 4000 left: this program's
+// MEMORY: dlc: out of memory: arena '{{.*}}' needs {{[0-9]+}} bytes, cuda:0 has {{[0-9]+}} of its 4000 left: this program's {{.*}}; step plans {{[0-9]+}} bytes: {{[0-9]+}} of {{.*}}; a smaller batch
 // LAUNCH: dlc: {{.*}}cuda:0: step: {{.*}}kernel 'k{{.*}}': cuLaunchKernel: CUDA_ERROR_OPERATING_SYSTEM
 // LATER: dlc: cuda:0: one of 2 kernels (step: {{.*}}kernel 'k0_0' to step: {{.*}}); DLC_CUDA_SYNC=1 tells which: cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED
 // REPLAY: dlc: {{.*}}cuda:0: step: cuGraphLaunch: CUDA_ERROR_OPERATING_SYSTEM

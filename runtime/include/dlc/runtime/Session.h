@@ -137,6 +137,8 @@ private:
                                              std::vector<std::string> &started);
 
   Status bindArenas(Program &program);
+  StatusOr<char *> bindArena(Program &program, const ArenaInfo &info);
+  StatusOr<char *> bindConstants(Program &program, const ArenaInfo &info);
   /// Under the lock.
   Status startVariable(const Program &program, const VariableInfo &info);
   Status startVariables(const Program &program, std::vector<std::string> &started);

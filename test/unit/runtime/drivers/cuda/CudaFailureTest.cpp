@@ -2,6 +2,7 @@
 // works afterwards.
 #include "../../../../conformance/Program.h"
 
+#include "dlc/runtime/Session.h"
 #include "drivers/Driver.h"
 #include "drivers/cuda/CudaApi.h"
 
@@ -199,6 +200,65 @@ TEST(CudaErrors, OutOfMemoryAtEachAllocation) {
     EXPECT_EQ((*device)->memoryStats().count, 0);
     Status after = work(**device);
     EXPECT_TRUE(after.ok()) << after.message();
+  }
+}
+
+/// The program in a session: binds it where that is still to do, then makes a step that adds 1 to its state.
+Status train(Session &session, std::shared_ptr<Session::Program> &program) {
+  if (!program) {
+    auto bound = session.attach(test::Program::make().take());
+    if (!bound.ok())
+      return bound.status();
+    program = bound.take();
+  }
+  std::vector<float> x(test::Program::kCount, 1), y(test::Program::kCount);
+  DlcBuffer argument{x.data(), kBytes}, result{y.data(), kBytes};
+  return program->call(test::Program::kStep, {&argument, 1}, {&result, 1});
+}
+
+std::vector<float> stateOf(const Session &session) {
+  std::vector<float> w(test::Program::kCount);
+  EXPECT_TRUE(session.read("w", std::as_writable_bytes(std::span(w))).ok());
+  return w;
+}
+
+// What was bound stays, what was not leaves nothing behind, and the same session goes on when there is memory again.
+TEST(CudaErrors, OutOfMemoryAtEachAllocationOfASessionLeavesItsState) {
+  setenv("DLC_GPU_LIBRARY", DLC_TEST_GPU_LIBRARY, 0);
+  constexpr uint64_t kSeed = 11;
+  std::vector<float> expected(test::Program::kCount);
+  InitialValue uniform{InitialValue::Kind::Uniform, -1, 1, 3, nullptr};
+  ASSERT_TRUE(fill(expected.data(), DType::F32, std::ssize(expected), uniform, kSeed).ok());
+  for (float &w : expected)
+    w += 1;
+  for (const char *function : {"cuMemAlloc", "cuMemHostAlloc"}) {
+    for (int call = 1;; ++call) {
+      SCOPED_TRACE(std::string(function) + ":" + std::to_string(call));
+      auto session = Session::create({.seed = kSeed, .device = {"cuda", 0}});
+      ASSERT_TRUE(session.ok()) << session.status().message();
+      int64_t before = (*session)->device().memoryStats().count;
+      std::shared_ptr<Session::Program> program;
+      Status status;
+      {
+        Setting failing("DLCFAKE_FAIL", std::string(function) + ":" + std::to_string(call) + ":2");
+        status = train(**session, program);
+      }
+      if (status.ok()) {
+        EXPECT_GE(call, function == std::string("cuMemAlloc") ? 5 : 2);
+        EXPECT_EQ(stateOf(**session), expected);
+        break;
+      }
+      EXPECT_EQ(status.code(), StatusCode::LimitExceeded);
+      EXPECT_THAT(status.message(), StartsWith("out of memory: "));
+      EXPECT_EQ(std::count(status.message().begin(), status.message().end(), '\n'), 0);
+      if (!program && function == std::string("cuMemAlloc")) {
+        EXPECT_THAT(status.message(), HasSubstr("; step, reverse, refused, stuck, outside plans "));
+        EXPECT_EQ((*session)->device().memoryStats().count, before);
+      }
+      Status after = train(**session, program);
+      ASSERT_TRUE(after.ok()) << after.message();
+      EXPECT_EQ(stateOf(**session), expected);
+    }
   }
 }
 
