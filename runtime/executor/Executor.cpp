@@ -25,33 +25,38 @@ static int32_t codeOf(DlcExecutor *executor, Status status) {
 }
 
 static int32_t launch(DlcExecutor *executor, uint32_t kernel, void *const *pointers) {
-  ++executor->given.pieces;
-  return codeOf(executor, executor->kernels->launch(*executor->stream, kernel, pointers, executor->entry));
+  return codeOf(executor, executor->replay->launch(kernel, pointers));
 }
 
 static int32_t copy(DlcExecutor *executor, void *to, const void *from, int64_t bytes) {
-  ++executor->given.pieces;
-  return codeOf(executor, executor->stream->copy(to, from, bytes));
+  return codeOf(executor, executor->replay->copy(to, from, bytes));
 }
 
 static int32_t fetch(DlcExecutor *executor, void *to, const void *from, int64_t bytes) {
-  executor->given.waited = true;
-  if (executor->capturing)
-    return codeOf(executor, {StatusCode::Internal, "what is noted in a graph cannot be waited for"});
-  Status status = executor->stream->copyToHost(to, from, bytes);
+  Status status = executor->replay->boundary();
+  if (status.ok())
+    status = executor->stream->copyToHost(to, from, bytes);
   return codeOf(executor, status.ok() ? executor->stream->synchronize() : status);
+}
+
+// What was given before must be on its way: the host works on it, or waits for what others make of it.
+static Status boundary(DlcExecutor *executor, uint32_t collective) {
+  bool passes = executor->team || !executor->collectives->onHost(collective);
+  return passes ? Status() : executor->replay->boundary();
 }
 
 static int32_t collectiveStart(DlcExecutor *executor, uint32_t collective, const void *from, void *to) {
   if (!executor->collectives)
     return codeOf(executor, {StatusCode::InvalidInput, "a program with collectives needs a job of several members"});
-  return codeOf(executor, executor->collectives->start(collective, from, to));
+  Status status = boundary(executor, collective);
+  return codeOf(executor, status.ok() ? executor->collectives->start(collective, from, to) : status);
 }
 
 static int32_t collectiveWait(DlcExecutor *executor, uint32_t collective) {
   if (!executor->collectives)
     return collectiveStart(executor, collective, nullptr, nullptr);
-  return codeOf(executor, executor->collectives->wait(collective));
+  Status status = boundary(executor, collective);
+  return codeOf(executor, status.ok() ? executor->collectives->wait(collective) : status);
 }
 
 const DlcApi kCpuApi = {DLC_ABI_VERSION, sizeof(DlcApi),  parallelFor,    fail,   nullptr,

@@ -13,12 +13,9 @@ class Collectives;
 struct DlcExecutor {
   /// On the cpu.
   dlc::WorkerTeam *team = nullptr;
-  /// On other devices: where work goes, and the kernels and the name of the entry that runs.
+  /// On other devices: where work goes, and who gives it there.
   dlc::runtime::Stream *stream = nullptr;
-  dlc::runtime::Kernels *kernels = nullptr;
-  std::string_view entry;
-  dlc::Replay::Given given; ///< by the entry that runs
-  bool capturing = false;   ///< its work is noted, not done
+  dlc::Replay *replay = nullptr;
   /// Of a program with a mesh.
   dlc::runtime::Collectives *collectives = nullptr;
   dlc::Status refusal; ///< of the last service that was refused

@@ -31,7 +31,7 @@ Status checkBuffers(const char *what, const std::vector<ValueInfo> &declared, st
 } // namespace
 
 Session::Program::Program(Session &session, std::shared_ptr<const Executable> executable)
-    : session(session), executable_(std::move(executable)), graphs(std::make_unique<Replay>()) {}
+    : session(session), executable_(std::move(executable)) {}
 
 Session::Program::~Program() = default;
 
@@ -64,8 +64,7 @@ Status Session::Program::run(size_t index, std::span<const DlcBuffer> arguments,
   if (status.ok()) {
     if (collectives)
       collectives->begin(index);
-    bool replays = !session.team && !collectives;
-    status = replays ? replay(index, arguments, results) : outcome(index, enter(index, arguments, results));
+    status = session.team ? enter(index, arguments, results) : replay(index, arguments, results);
     if (collectives) // the others hear the reason before what is under way ends
       status = collectives->end(tellOthers(std::move(status)));
     session.poisoned |= !status.ok();
@@ -85,25 +84,16 @@ Status Session::Program::ready(const std::string &entry) {
   return session.team ? Status() : discardScratch();
 }
 
-// On devices with graphs the entry's own code runs twice; from then on its work is given as a whole.
 Status Session::Program::replay(size_t index, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) {
   Replay::Call call{index, {arenas.begin(), arenas.end()}};
   for (const DlcBuffer &argument : arguments)
     call.pointers.push_back(argument.data);
   for (const DlcBuffer &result : results)
     call.pointers.push_back(result.data);
-  DlcExecutor &executor = *session.executor;
-  return graphs->run(*session.stream_, std::move(call), [&](Replay::Given &given, bool capturing) {
-    executor.given = {};
-    executor.capturing = capturing;
-    Status status = outcome(index, enter(index, arguments, results));
-    executor.capturing = false;
-    given = executor.given;
-    return status;
-  });
+  return graphs->run(std::move(call), [&] { return enter(index, arguments, results); });
 }
 
-int32_t Session::Program::enter(size_t index, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) {
+Status Session::Program::enter(size_t index, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results) {
   DlcExecutor &executor = *session.executor;
   executor.collectives = collectives.get();
   DlcFrame frame{};
@@ -114,13 +104,12 @@ int32_t Session::Program::enter(size_t index, std::span<const DlcBuffer> argumen
   frame.results = results.data();
   if (session.team) {
     frame.api = &kCpuApi;
-    return executable_->entry(index)(&frame);
+    return outcome(index, executable_->entry(index)(&frame));
   }
   frame.api = &kDeviceApi;
   frame.device = uint32_t(session.device_.id().index);
-  executor.kernels = kernels.get();
-  executor.entry = executable_->manifest().entries[index].name;
-  return executable_->deviceEntry(index)(&frame);
+  executor.replay = graphs.get();
+  return outcome(index, executable_->deviceEntry(index)(&frame));
 }
 
 Status Session::Program::outcome(size_t index, int32_t code) {

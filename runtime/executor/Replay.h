@@ -1,44 +1,84 @@
 #pragma once
 
-#include "dlc/runtime/Stream.h"
+#include "dlc/runtime/Device.h"
+#include "dlc/runtime/Manifest.h"
+#include "executor/Segment.h"
 
 #include <functional>
 #include <list>
-#include <set>
+#include <optional>
 #include <vector>
 
 namespace dlc {
 
-/// The graphs of a program's entries: a call with the pointers of an earlier one gives its work to the stream at once.
+/// Gives a program's work to a stream: each segment that comes again as a graph, at the cost of one call.
+///
+/// An entry's code calls `launch` and `copy`, and `boundary` before it waits for anything. What it gives between two
+/// boundaries is done at once and noted when it is new; later it is held back while it is the same as noted, and given
+/// at the boundary: captured the first time, launched from then on. An entry without boundaries is one segment, and its
+/// code is not run again for the same pointers.
 class Replay {
 public:
-  /// What of a call is in its work: the entry and every pointer.
+  /// What an entry's code can depend on before the first boundary.
   struct Call {
     size_t entry = 0;
     std::vector<const void *> pointers;
     friend bool operator==(const Call &, const Call &) = default;
   };
-  /// Gives a call's work to the stream; how many pieces, and whether it waited for some of it.
-  struct Given {
-    int64_t pieces = 0;
-    bool waited = false;
-  };
-  using Give = std::function<Status(Given &given, bool capturing)>;
 
-  /// The first call does its work by itself, the second is captured, where that is worth it.
-  Status run(runtime::Stream &stream, Call call, const Give &give);
+  /// All three must stay.
+  Replay(runtime::Stream &stream, runtime::Kernels &kernels, const Manifest &manifest)
+      : stream(stream), kernels(kernels), manifest(manifest) {}
+
+  /// Does a call; `enter` runs the entry's code.
+  Status run(Call call, const std::function<Status()> &enter);
+
+  Status launch(uint32_t kernel, void *const *operands);
+  Status copy(void *to, const void *from, int64_t bytes);
+  /// Gives what was held back; what comes now is another segment.
+  Status boundary();
 
 private:
+  /// Work that came at a place before.
   struct Known {
-    Call call;
+    Segment work;
+    std::optional<Call> call; ///< whose whole work it is
     std::unique_ptr<runtime::Graph> graph;
   };
-  Status capture(runtime::Stream &stream, Known &known, const Give &give);
+  using Place = std::list<Known>; ///< the latest first
 
-  /// Graphs are for calls that come again: of others the memory would grow.
-  static constexpr size_t kMost = 8;
-  std::list<Known> known; ///< the latest first
-  std::set<size_t> plain; ///< entries that are never captured
+  /// How the segment that is under way is given.
+  enum class Mode {
+    Direct, ///< at once
+    Noted,  ///< at once, and noted
+    Held,   ///< not yet: it is the same as `same` so far
+  };
+
+  void begin(size_t boundary);
+  Status give(const Piece &piece);
+  Status giveNow(const Piece &piece);
+  Status giveHeld();
+  bool isSame(const std::function<bool(const Segment &)> &fits);
+  Status finish(Call *whole);
+  Status play(Place::iterator known);
+
+  // Graphs are for work that comes again: of other work the memory would grow.
+  static constexpr size_t kMostAtPlace = 8; ///< branches and pointers that take turns
+  static constexpr size_t kMostPlaces = 256;
+
+  runtime::Stream &stream;
+  runtime::Kernels &kernels;
+  const Manifest &manifest;
+  bool graphs = true;                     ///< the device has them, as far as is known
+  std::vector<std::vector<Place>> places; ///< by entry, and number of boundaries before
+
+  // Of the call that runs.
+  size_t entry = 0, boundaries = 0;
+  Place *place = nullptr;
+  Mode mode = Mode::Direct;
+  Place::iterator same;
+  size_t position = 0; ///< how far it is the same
+  Segment noted;
 };
 
 } // namespace dlc

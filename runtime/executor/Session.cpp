@@ -194,6 +194,7 @@ StatusOr<std::shared_ptr<Session::Program>> Session::prepare(const std::shared_p
     return kernels.status();
   std::shared_ptr<Program> program(new Program(*this, executable));
   program->kernels = kernels.take();
+  program->graphs = std::make_unique<Replay>(*stream_, *program->kernels, executable->manifest());
   if (Status status = bindArenas(*program); !status.ok())
     return status;
   std::lock_guard guard(lock);

@@ -21,6 +21,8 @@ public:
   /// After it: nothing is under way any more, whatever happened. The failure, if there was one.
   Status end(Status status);
 
+  /// Whether starting and waiting are work of the host: what the stream was given before must be on its way.
+  bool onHost(uint32_t /*index*/) const { return true; }
   Status start(uint32_t index, const void *from, void *to);
   Status wait(uint32_t index);
 

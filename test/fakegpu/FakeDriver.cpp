@@ -51,6 +51,8 @@ void eraseOf(Handles &handles, const CUctx_st &context) {
 FakeDriver::FakeDriver() {
   if (numberFrom("DLCFAKE_LEAKS", 0))
     std::atexit([] { FakeDriver::get().reportAlive(); });
+  if (std::getenv("DLCFAKE_COUNT"))
+    std::atexit([] { FakeDriver::get().reportCalls(); });
 }
 
 FakeDriver &FakeDriver::get() {
@@ -60,6 +62,8 @@ FakeDriver &FakeDriver::get() {
 
 int FakeDriver::enter(const char *function) {
   std::lock_guard guard(lock);
+  if (const char *counted = std::getenv("DLCFAKE_COUNT"); counted && std::string_view(counted) == function)
+    ++callsCounted;
   if (const char *text = std::getenv("DLCFAKE_FAIL"); text && *text) {
     if (failing != text) {
       failing = text;
@@ -164,6 +168,10 @@ void FakeDriver::forget(CUctx_st &context) {
   context.allocations.clear();
   context.locked.clear();
   context.failure = kSuccess;
+}
+
+void FakeDriver::reportCalls() const {
+  std::fprintf(stderr, "fakegpu: %s: %lld calls\n", std::getenv("DLCFAKE_COUNT"), static_cast<long long>(callsCounted));
 }
 
 void FakeDriver::reportAlive() const {

@@ -79,7 +79,7 @@ public:
   static FakeDriver &get();
 
   /// At the start of every entry point: DLCFAKE_FAIL=<entry point>:<k>[:<result>] makes its call k fail, by default
-  /// with CUDA_ERROR_OPERATING_SYSTEM.
+  /// with CUDA_ERROR_OPERATING_SYSTEM. Those of DLCFAKE_COUNT=<entry point> are counted.
   int enter(const char *function);
   /// The thread's context, or why there is none.
   int context(CUctx_st *&out);
@@ -98,6 +98,7 @@ public:
   int reset(int device);
   /// Everything that is not given back.
   void reportAlive() const;
+  void reportCalls() const;
 
   std::recursive_mutex lock; ///< of what follows; never held while work runs
   std::map<CUstream_st *, std::unique_ptr<CUstream_st>> streams;
@@ -115,7 +116,7 @@ private:
   std::vector<int> retained;
   std::unique_ptr<runtime::SimSchedule> schedule_;
   std::string failing;
-  int64_t callsOfFailing = 0;
+  int64_t callsOfFailing = 0, callsCounted = 0;
 };
 
 /// Communicators of Nccl.cpp that are not given back.

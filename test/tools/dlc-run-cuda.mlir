@@ -28,7 +28,7 @@
 // MEMORY: dlc: out of memory: arena '{{.*}}' needs {{[0-9]+}} bytes, cuda:0 has {{[0-9]+}} of its 4000 left: this program's {{.*}}; step plans {{[0-9]+}} bytes: {{[0-9]+}} of {{.*}}; a smaller batch
 // LAUNCH: dlc: {{.*}}cuda:0: step: {{.*}}kernel 'k{{.*}}': cuLaunchKernel: CUDA_ERROR_OPERATING_SYSTEM
 // LATER: dlc: cuda:0: one of 2 kernels (step: {{.*}}kernel 'k0_0' to step: {{.*}}); DLC_CUDA_SYNC=1 tells which: cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED
-// REPLAY: dlc: {{.*}}cuda:0: step: cuGraphLaunch: CUDA_ERROR_OPERATING_SYSTEM
+// REPLAY: dlc: cuda:0: graph of step: {{.*}}kernel 'k0_0' to step: {{.*}}: cuGraphLaunch: CUDA_ERROR_OPERATING_SYSTEM: {{.*}}; DLC_CUDA_GRAPHS=0 does without graphs
 // MANY: dlc: cuda:2: there is no such device; 'cuda' has 2, counted from 0
 // LIBRARY: dlc: cuda:0: DLC_GPU_LIBRARY: /nowhere.so: {{.+}}
 // IMAGE: dlc: cuda:0: the driver takes none of the program's kernels ({{.*}}PTX for sm_90: cuda:0: cuModuleLoadDataEx: CUDA_ERROR_INVALID_IMAGE); compile it with --target=cuda:sm_90

@@ -56,10 +56,12 @@ Status CudaStream::launch(Graph &graph) {
   if (!known || &known->device != &device)
     return {StatusCode::InvalidInput, device.id().str() + ": expected a graph of this device, got another's"};
   int result = device.api().cuGraphLaunch(known->handle, handle);
-  if (result != kSuccess && !endsDevice(result))
-    return device.api()
-        .status(result, "cuGraphLaunch")
-        .withContext(device.id().str() + ": " + known->launches.first.entry);
+  if (result != kSuccess && !endsDevice(result)) {
+    std::string work = known->launches.str();
+    return withoutGraphs(device.api()
+                             .status(result, "cuGraphLaunch")
+                             .withContext(device.id().str() + (work.empty() ? "" : ": graph of " + work)));
+  }
   device.launches().add(handle, known->launches);
   return device.done(result, "cuGraphLaunch");
 }

@@ -10,6 +10,10 @@ std::string LaunchLog::Launch::str() const {
   return entry + ": " + manifest.place(uint64_t(info.site)) + ": kernel '" + info.name + "'";
 }
 
+std::string LaunchLog::Span::str() const {
+  return count == 0 ? "" : first.str() + (count > 1 ? " to " + last.str() : "");
+}
+
 void LaunchLog::add(const void *stream, Launch launch) {
   std::lock_guard guard(lock);
   Span &span = streams[stream];
@@ -55,7 +59,7 @@ std::string LaunchLog::suspects() const {
   int64_t count = 0;
   for (const auto &[stream, span] : streams) {
     count += span.count;
-    text += (text.empty() ? "" : "; ") + span.first.str() + (span.count > 1 ? " to " + span.last.str() : "");
+    text += (text.empty() ? "" : "; ") + span.str();
   }
   if (count > 1)
     text = "one of " + std::to_string(count) + " kernels (" + text + "); DLC_CUDA_SYNC=1 tells which";

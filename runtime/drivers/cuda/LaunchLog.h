@@ -25,6 +25,8 @@ public:
   struct Span {
     Launch first, last;
     int64_t count = 0;
+    /// One launch, or "… to …"; empty: none.
+    std::string str() const;
   };
 
   void add(const void *stream, Launch launch);

@@ -65,7 +65,7 @@ public:
     Status run(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
     Status ready(const std::string &entry);
     Status replay(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
-    int32_t enter(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
+    Status enter(size_t entry, std::span<const DlcBuffer> arguments, std::span<DlcBuffer> results);
     Status outcome(size_t entry, int32_t code);
     Status tellOthers(Status failure);
     Status discardScratch();
