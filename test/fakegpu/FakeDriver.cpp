@@ -27,9 +27,9 @@ int64_t numberFrom(const char *variable, int64_t otherwise) {
 struct Failure {
   std::string_view function;
   int64_t call = 0;
-  int result = kOperatingSystem;
+  int result = 0;
 
-  explicit Failure(std::string_view text) {
+  Failure(std::string_view text, int otherwise) : result(otherwise) {
     size_t colon = text.find(':');
     function = text.substr(0, colon);
     const char *end = text.data() + text.size();
@@ -60,22 +60,29 @@ FakeDriver &FakeDriver::get() {
   return driver;
 }
 
-int FakeDriver::enter(const char *function) {
+int FakeDriver::failing(const char *function, int otherwise) {
   std::lock_guard guard(lock);
   if (const char *counted = std::getenv("DLCFAKE_COUNT"); counted && std::string_view(counted) == function)
     ++callsCounted;
-  if (const char *text = std::getenv("DLCFAKE_FAIL"); text && *text) {
-    if (failing != text) {
-      failing = text;
-      callsOfFailing = 0;
-    }
-    Failure failure(failing);
-    if (failure.function == function && ++callsOfFailing == failure.call) {
-      if (current && endsDevice(failure.result))
-        current->failure = failure.result;
-      return failure.result;
-    }
+  const char *text = std::getenv("DLCFAKE_FAIL");
+  if (!text || !*text)
+    return kSuccess;
+  if (failure != text) {
+    failure = text;
+    callsOfFailing = 0;
   }
+  Failure wanted(failure, otherwise);
+  if (wanted.function != function || ++callsOfFailing != wanted.call)
+    return kSuccess;
+  if (current && endsDevice(wanted.result))
+    current->failure = wanted.result;
+  return wanted.result;
+}
+
+int FakeDriver::enter(const char *function) {
+  if (int result = failing(function, kOperatingSystem))
+    return result;
+  std::lock_guard guard(lock);
   return ready || std::string_view(function) == "cuInit" ? kSuccess : kNotInitialized;
 }
 
@@ -179,9 +186,11 @@ void FakeDriver::reportAlive() const {
   for (const auto &device : devices_)
     allocations += device->allocations.size() + device->locked.size();
   std::fprintf(stderr,
-               "fakegpu: alive: %zu allocations, %zu streams, %zu events, %zu modules, %zu graphs, %zu communicators\n",
+               "fakegpu: alive: %zu allocations, %zu streams, %zu events, %zu modules, %zu graphs, %zu communicators, "
+               "%zu handles, %zu descriptors\n",
                allocations, streams.size(), events.size(), modules.size(), graphs.size() + executables.size(),
-               communicatorsAlive());
+               communicatorsAlive(), cublasLtHandlesAlive() + cudnnHandlesAlive(),
+               cublasLtDescriptorsAlive() + cudnnDescriptorsAlive());
 }
 
 } // namespace dlc::fakegpu

@@ -81,6 +81,8 @@ public:
   /// At the start of every entry point: DLCFAKE_FAIL=<entry point>:<k>[:<result>] makes its call k fail, by default
   /// with CUDA_ERROR_OPERATING_SYSTEM. Those of DLCFAKE_COUNT=<entry point> are counted.
   int enter(const char *function);
+  /// The same for a library over the driver, whose call fails with `otherwise` where no result is given.
+  int failing(const char *function, int otherwise);
   /// The thread's context, or why there is none.
   int context(CUctx_st *&out);
 
@@ -115,12 +117,18 @@ private:
   std::vector<std::unique_ptr<CUctx_st>> devices_;
   std::vector<int> retained;
   std::unique_ptr<runtime::SimSchedule> schedule_;
-  std::string failing;
+  std::string failure;
   int64_t callsOfFailing = 0, callsCounted = 0;
 };
 
 /// Communicators of Nccl.cpp that are not given back.
 size_t communicatorsAlive();
+
+/// What CublasLt.cpp and Cudnn.cpp have given out and not got back.
+size_t cublasLtHandlesAlive();
+size_t cublasLtDescriptorsAlive();
+size_t cudnnHandlesAlive();
+size_t cudnnDescriptorsAlive();
 
 /// The context that cuCtxSetCurrent gave to this thread.
 extern thread_local CUctx_st *current;

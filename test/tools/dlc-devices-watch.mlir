@@ -21,7 +21,7 @@
 // PART: gpu 0 - 1.0 / 80.0 GiB - / 700 W - dlc fake GPU, 00000000:01:00.0; nvmlDeviceGetPowerUsage: GPU is lost
 
 // NONE: {{^}}sim none: DLC_SIM_DEVICES asks for none
-// NONE-NEXT: {{^}}cuda none: DLC_GPU_LIBRARY: cannot open none.so
+// NONE-NEXT: {{^}}cuda none: DLC_GPU_LIBRARY: none.so: cannot open
 // NONE-NEXT: {{^}}time
 // NONE-NEXT: cpu {{.*}}
 // NONE-NOT: {{.}}

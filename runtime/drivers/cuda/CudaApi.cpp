@@ -1,8 +1,8 @@
 #include "drivers/cuda/CudaApi.h"
 
+#include "drivers/cuda/VendorLibrary.h"
+
 #include <algorithm>
-#include <cstdlib>
-#include <dlfcn.h>
 #include <iterator>
 #include <string>
 
@@ -28,32 +28,18 @@ const ResultInfo *find(int result) {
   return found == std::end(kResults) ? nullptr : found;
 }
 
-Status open(CudaApi &api) {
-  const char *replacement = std::getenv("DLC_GPU_LIBRARY");
-  api.replaced = replacement && *replacement;
-  std::string name = api.replaced ? replacement : "libcuda.so.1";
-  // To the end of the program: the driver's threads run its code.
-  void *library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    return {StatusCode::InvalidInput, api.replaced ? "DLC_GPU_LIBRARY: " + std::string(dlerror())
-                                                   : "no NVIDIA driver: libcuda.so.1 was not found"};
-  for (const auto &[field, symbol] : {
-#define DLC_CUDA_FIELD(name, symbol, ...) std::pair{reinterpret_cast<void **>(&api.name), #symbol},
-           DLC_CUDA_API(DLC_CUDA_FIELD)
-#undef DLC_CUDA_FIELD
-       })
-    if (void *found = dlsym(library, symbol))
-      *field = found;
-    else
-      return {StatusCode::InvalidInput, name + " has no " + symbol + "; install a newer driver"};
-  return {};
-}
+constexpr VendorLibrary kLibrary = {"no NVIDIA driver: ", "libcuda.so.1", nullptr, "", "; install a newer driver"};
 
 } // namespace
 
 StatusOr<const CudaApi *> CudaApi::load() {
   static CudaApi api;
-  static const Status opened = open(api);
+  static const Status opened = kLibrary.load({
+#define DLC_CUDA_FIELD(name, symbol, ...) {reinterpret_cast<void **>(&api.name), #symbol},
+      DLC_CUDA_API(DLC_CUDA_FIELD)
+#undef DLC_CUDA_FIELD
+  });
+  api.replaced = VendorLibrary::replacement() != nullptr;
   if (!opened.ok())
     return opened;
   return &api;

@@ -1,8 +1,8 @@
 #include "drivers/cuda/Nvml.h"
 
+#include "drivers/cuda/VendorLibrary.h"
+
 #include <algorithm>
-#include <cstdlib>
-#include <dlfcn.h>
 #include <fstream>
 #include <string_view>
 #include <utility>
@@ -12,23 +12,20 @@ namespace dlc::runtime::nvml {
 namespace {
 
 StatusOr<Api> load() {
-  const char *replaced = std::getenv("DLC_GPU_LIBRARY");
-  const char *path = replaced && *replaced ? replaced : "libnvidia-ml.so.1";
-  // Never closed: the library has threads and handlers of its own.
-  void *library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!library)
-    return Status(StatusCode::InvalidInput, replaced && *replaced
-                                                ? "DLC_GPU_LIBRARY: cannot open " + std::string(path)
-                                                : "no NVIDIA driver: " + std::string(path) + " was not found");
+  constexpr VendorLibrary library = {"no NVIDIA driver: ", "libnvidia-ml.so.1", nullptr, "", "", /*partial=*/true};
   Api api;
-#define DLC_NVML_LOAD(result, name, parameters)                                                                        \
-  api.name = reinterpret_cast<decltype(api.name)>(::dlsym(library, #name));
-  DLC_NVML_ENTRY_POINTS(DLC_NVML_LOAD)
-#undef DLC_NVML_LOAD
+  Status opened = library.load({
+#define DLC_NVML_SYMBOL(result, name, parameters) {reinterpret_cast<void **>(&api.name), #name},
+      DLC_NVML_ENTRY_POINTS(DLC_NVML_SYMBOL)
+#undef DLC_NVML_SYMBOL
+  });
+  if (!opened.ok())
+    return opened;
   if (!api.nvmlInit_v2 || !api.nvmlShutdown || !api.nvmlErrorString || !api.nvmlDeviceGetCount_v2 ||
       !api.nvmlDeviceGetHandleByIndex_v2)
     return Status(StatusCode::InvalidInput,
-                  std::string(path) + " is here, but does not have what NVIDIA's management library has");
+                  std::string(VendorLibrary::replacement() ? VendorLibrary::replacement() : library.name) +
+                      " is here, but does not have what NVIDIA's management library has");
   return api;
 }
 
