@@ -200,14 +200,8 @@ void Place::copyToMembers(const std::string &arena, int64_t offset, int64_t byte
   if (others.empty())
     return;
   const char *from = session().arena(arena) + offset;
-  std::vector<char> between;
-  if (!isHost_) {
-    between.resize(static_cast<size_t>(bytes));
-    check(session().download(between.data(), from, bytes), where);
-    from = between.data();
-  }
   for (Session *other : others)
-    check(other->upload(other->arena(arena) + offset, from, bytes), where);
+    check(other->copyFrom(session(), other->arena(arena) + offset, from, bytes), where);
 }
 
 PlaceMemory Place::memory() { return {used, session().device().memoryStats().reserved + blocksUsed, peak}; }
@@ -225,9 +219,7 @@ void copyBytes(Place &to, void *target, Place &from, const void *source, int64_t
   } else if (&to == &from) {
     check(to.session().stream().copy(target, source, bytes), where);
   } else {
-    std::vector<char> between(static_cast<size_t>(bytes));
-    check(from.session().download(between.data(), source, bytes), where);
-    check(to.session().upload(target, between.data(), bytes), where);
+    check(to.session().copyFrom(from.session(), target, source, bytes), where);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "dlc/runtime/Job.h"
 
 #include <cstddef>
+#include <utility>
 
 namespace dlc::trace {
 
@@ -22,43 +23,20 @@ public:
   }
 
   Status run(std::span<const DlcBuffer> given, std::span<DlcBuffer> wanted) override {
-    if (job.session().device().id() == DeviceId())
-      return runOnHost(given, wanted);
-    // Values lie in the first member's memory, which the others do not reach.
-    std::vector<DlcBuffer> here(given.begin(), given.end()), back(wanted.begin(), wanted.end());
-    inputs.resize(here.size());
-    outputs.resize(back.size());
-    for (size_t i = 0; i < here.size(); ++i) {
-      here[i].data = hostMemory(inputs[i], given[i]);
-      if (Status status = job.session().download(here[i].data, given[i].data, given[i].bytes); !status.ok())
-        return status;
-    }
-    for (size_t i = 0; i < back.size(); ++i)
-      back[i].data = hostMemory(outputs[i], wanted[i]);
-    Status status = runOnHost(here, back);
-    for (size_t i = 0; status.ok() && i < back.size(); ++i)
-      status = job.session().upload(wanted[i].data, back[i].data, wanted[i].bytes);
-    return status;
+    return job.session().device().isHost() ? runOnHost(given, wanted) : runOnDevices(given, wanted);
   }
 
   std::span<const LayoutRef> resultLayouts() const override { return layouts; }
   const Manifest *manifest() const override { return &programs.front()->executable().manifest(); }
 
 private:
-  using HostMemory = std::vector<std::max_align_t>;
-  static void *hostMemory(HostMemory &memory, const DlcBuffer &like) {
-    memory.resize(static_cast<size_t>(like.bytes) / sizeof(std::max_align_t) + 1);
-    return memory.data();
-  }
-
   Status runOnHost(std::span<const DlcBuffer> given, std::span<DlcBuffer> wanted) {
     char *unread = spare.data();
     for (size_t member = 0; member < programs.size(); ++member) {
       arguments[member].clear();
       results[member].clear();
       for (size_t i = 0; i < given.size(); ++i)
-        arguments[member].push_back(i < argumentLayouts.size() && argumentLayouts[i] ? blockOf(given[i], member)
-                                                                                     : given[i]);
+        arguments[member].push_back(argumentOf(given, i, member));
       for (size_t i = 0; i < wanted.size(); ++i) {
         if (layouts[i]) {
           results[member].push_back(blockOf(wanted[i], member));
@@ -73,6 +51,69 @@ private:
     return job.call(programs, 0, arguments, results);
   }
 
+  // Values lie in the first member's memory: the others get their blocks in memory of their own, and give them back.
+  Status runOnDevices(std::span<const DlcBuffer> given, std::span<DlcBuffer> wanted) {
+    if (areas.empty())
+      if (Status status = reserveAreas(given, wanted); !status.ok())
+        return status;
+    Session &first = job.session();
+    for (size_t member = 0; member < programs.size(); ++member) {
+      char *next = member == 0 ? nullptr : areas[member - 1].base();
+      arguments[member].clear();
+      results[member].clear();
+      for (size_t i = 0; i < given.size(); ++i) {
+        DlcBuffer block = argumentOf(given, i, member), &own = arguments[member].emplace_back(block);
+        if (member == 0)
+          continue;
+        own.data = std::exchange(next, next + aligned(block.bytes));
+        Session &session = job.session(static_cast<int>(member));
+        if (Status status = session.copyFrom(first, own.data, block.data, block.bytes); !status.ok())
+          return status;
+      }
+      for (size_t i = 0; i < wanted.size(); ++i) {
+        DlcBuffer &own = results[member].emplace_back(resultOf(wanted, i, member));
+        if (member != 0)
+          own.data = std::exchange(next, next + aligned(own.bytes));
+      }
+    }
+    if (Status status = job.callOnDevice(programs, 0, arguments, results); !status.ok())
+      return status;
+    for (size_t member = 1; member < programs.size(); ++member)
+      for (size_t i = 0; i < wanted.size(); ++i)
+        if (layouts[i]) {
+          DlcBuffer block = resultOf(wanted, i, member);
+          Session &session = job.session(static_cast<int>(member));
+          if (Status status = first.copyFrom(session, block.data, results[member][i].data, block.bytes); !status.ok())
+            return status;
+        }
+    return {};
+  }
+
+  Status reserveAreas(std::span<const DlcBuffer> given, std::span<DlcBuffer> wanted) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < given.size(); ++i)
+      bytes += aligned(argumentOf(given, i, 0).bytes);
+    for (size_t i = 0; i < wanted.size(); ++i)
+      bytes += aligned(resultOf(wanted, i, 0).bytes);
+    std::vector<runtime::Arena> made;
+    for (size_t member = 1; member < programs.size(); ++member) {
+      auto area = job.session(static_cast<int>(member)).device().allocate("arguments and results", bytes);
+      if (!area.ok())
+        return area.status();
+      made.push_back(area.take());
+    }
+    areas = std::move(made);
+    return {};
+  }
+
+  DlcBuffer argumentOf(std::span<const DlcBuffer> given, size_t i, size_t member) const {
+    return i < argumentLayouts.size() && argumentLayouts[i] ? blockOf(given[i], member) : given[i];
+  }
+  DlcBuffer resultOf(std::span<DlcBuffer> wanted, size_t i, size_t member) const {
+    return layouts[i] ? blockOf(wanted[i], member) : wanted[i];
+  }
+  static int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
   const EntryInfo &entry() const { return programs.front()->executable().manifest().entries.front(); }
   static size_t blockOf(const ValueInfo &value) { return static_cast<size_t>((value.type.bytes() + 63) / 64 * 64); }
   DlcBuffer blockOf(const DlcBuffer &all, size_t member) const {
@@ -85,7 +126,7 @@ private:
   std::vector<LayoutRef> argumentLayouts, layouts;
   std::vector<std::vector<DlcBuffer>> arguments, results;
   std::vector<char> spare;
-  std::vector<HostMemory> inputs, outputs; ///< of what lies on another device
+  std::vector<runtime::Arena> areas; ///< on devices: of the members beside the first
 };
 
 } // namespace

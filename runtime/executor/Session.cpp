@@ -11,6 +11,7 @@
 #include "memory/Uploads.h"
 #include "monitor/Progress.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -217,6 +218,22 @@ Status Session::synchronize() const { return stream_->synchronize(); }
 Status Session::upload(void *to, const void *from, int64_t bytes) const {
   std::lock_guard guard(lock);
   return uploads->copy(to, from, bytes);
+}
+
+Status Session::copyFrom(const Session &there, void *to, const void *from, int64_t bytes) const {
+  if (there.device_.isHost())
+    return upload(to, from, bytes);
+  {
+    std::scoped_lock guard(lock, there.lock);
+    StatusOr<bool> copied = stream_->copyFrom(*there.stream_, to, from, bytes);
+    if (!copied.ok() || *copied)
+      return copied.status();
+  }
+  StatusOr<runtime::HostMemory> between = there.device_.allocateHost(std::max(bytes, int64_t(1)));
+  if (!between.ok())
+    return between.status();
+  Status status = there.download(between->get(), from, bytes);
+  return status.ok() ? upload(to, between->get(), bytes) : status;
 }
 
 Status Session::download(void *to, const void *from, int64_t bytes) const {

@@ -190,6 +190,16 @@ StatusOr<Job::Programs> Job::attach(const std::shared_ptr<const Executable> &exe
 
 Status Job::call(const Programs &programs, size_t entry, std::span<const std::vector<DlcBuffer>> arguments,
                  std::span<std::vector<DlcBuffer>> results) {
+  return callEach(&Session::Program::call, programs, entry, arguments, results);
+}
+
+Status Job::callOnDevice(const Programs &programs, size_t entry, std::span<const std::vector<DlcBuffer>> arguments,
+                         std::span<std::vector<DlcBuffer>> results) {
+  return callEach(&Session::Program::callOnDevice, programs, entry, arguments, results);
+}
+
+Status Job::callEach(Call way, const Programs &programs, size_t entry,
+                     std::span<const std::vector<DlcBuffer>> arguments, std::span<std::vector<DlcBuffer>> results) {
   size_t count = size_t(localMembers());
   if (programs.size() != count || arguments.size() != count || results.size() != count)
     return invalid("a call expects programs, arguments and results of " + std::to_string(count) + " members, got " +
@@ -200,7 +210,7 @@ Status Job::call(const Programs &programs, size_t entry, std::span<const std::ve
       return status;
   return forEachMember([&](int local) {
     size_t i = size_t(local);
-    return programs[i]->call(entry, arguments[i], results[i]);
+    return (programs[i].get()->*way)(entry, arguments[i], results[i]);
   });
 }
 

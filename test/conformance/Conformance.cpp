@@ -8,6 +8,7 @@ namespace dlc::test {
 
 // Before any device is opened; what the environment says counts more.
 [[maybe_unused]] static const int kLibrarySet = setenv("DLC_GPU_LIBRARY", DLC_TEST_GPU_LIBRARY, /*replace=*/0);
+[[maybe_unused]] static const int kDevicesSet = setenv("DLCFAKE_DEVICES", "2", /*replace=*/0);
 
 void Conformance::SetUp() {
   StatusOr<DeviceId> id = DeviceId::parse(GetParam());

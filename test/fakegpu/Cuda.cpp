@@ -241,6 +241,33 @@ int cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstrea
   return submitCopy(stream, bytesOf(context, to, bytes), bytesOf(context, from, bytes), bytes);
 }
 
+int cuMemcpyPeerAsync(CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext, size_t bytes,
+                      CUstream stream) {
+  DLC_FAKE_ENTER_CONTEXT(cuMemcpyPeerAsync)
+  CUstream_st *queue = find(driver.streams, stream);
+  if (!queue || (queue->context != toContext && queue->context != fromContext))
+    return kInvalidHandle;
+  return submitCopy(stream, bytesOf(toContext, to, bytes), bytesOf(fromContext, from, bytes), bytes);
+}
+
+int cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
+  DLC_FAKE_ENTER(cuDeviceCanAccessPeer)
+  if (!isDevice(device) || !isDevice(peer))
+    return kInvalidDevice;
+  *can = device != peer;
+  return kSuccess;
+}
+
+int cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  DLC_FAKE_ENTER_CONTEXT(cuCtxEnablePeerAccess)
+  if (flags != 0)
+    return kInvalidValue;
+  if (peer == context)
+    return kInvalidDevice;
+  std::lock_guard guard(driver.lock);
+  return context->peers.insert(peer).second ? kSuccess : kPeerAccessAlreadyEnabled;
+}
+
 int cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream) {
   DLC_FAKE_ENTER_CONTEXT(cuMemsetD8Async)
   CUstream_st *queue = find(driver.streams, stream);

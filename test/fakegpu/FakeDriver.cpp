@@ -174,6 +174,7 @@ void FakeDriver::forget(CUctx_st &context) {
     context.memory->release(std::bit_cast<const char *>(address));
   context.allocations.clear();
   context.locked.clear();
+  context.peers.clear();
   context.failure = kSuccess;
 }
 

@@ -20,6 +20,7 @@ struct CUctx_st {
   std::unique_ptr<dlc::runtime::SimMemory> memory;
   std::map<unsigned long long, size_t> allocations;
   std::map<void *, std::unique_ptr<char[]>> locked; ///< of the host
+  std::set<const CUctx_st *> peers;                 ///< whose memory this one may reach
   std::atomic<int> failure{0};                      ///< what every call returns from then on
   std::unique_ptr<dlc::SimEngine> engine;
 };

@@ -49,6 +49,9 @@ using CUdevice = int;
   X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, CUdeviceptr, const void *, size_t, CUstream)                              \
   X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, void *, CUdeviceptr, size_t, CUstream)                                    \
   X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, CUdeviceptr, CUdeviceptr, size_t, CUstream)                               \
+  X(cuMemcpyPeerAsync, cuMemcpyPeerAsync, CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream)            \
+  X(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, int *, CUdevice, CUdevice)                                           \
+  X(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, CUcontext, unsigned)                                                 \
   X(cuMemsetD8Async, cuMemsetD8Async, CUdeviceptr, unsigned char, size_t, CUstream)                                    \
   X(cuStreamCreate, cuStreamCreate, CUstream *, unsigned)                                                              \
   X(cuStreamDestroy, cuStreamDestroy_v2, CUstream)                                                                     \
@@ -106,6 +109,7 @@ using CUdevice = int;
   X(kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS, 700, true, DLC_CUDA_WRONG_ACCESS)                                     \
   X(kLaunchOutOfResources, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701, false, "the kernel needs more than a block has")   \
   X(kLaunchTimeout, CUDA_ERROR_LAUNCH_TIMEOUT, 702, true, "a display uses the device, whose kernels may not run long") \
+  X(kPeerAccessAlreadyEnabled, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, 704, false, "")                                 \
   X(kContextDestroyed, CUDA_ERROR_CONTEXT_IS_DESTROYED, 709, true, "")                                                 \
   X(kAssert, CUDA_ERROR_ASSERT, 710, true, "")                                                                         \
   X(kHardwareStack, CUDA_ERROR_HARDWARE_STACK_ERROR, 714, true, DLC_CUDA_WRONG_ACCESS)                                 \

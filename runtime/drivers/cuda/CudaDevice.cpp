@@ -109,6 +109,22 @@ void CudaDevice::ended(int result, std::string_view function) {
     (void)fail(std::move(status));
 }
 
+Status CudaDevice::reach(CudaDevice &other) {
+  std::lock_guard guard(peersLock);
+  if (&other == this || peers.contains(&other))
+    return {};
+  int can = 0;
+  if (Status status = done(api_.cuDeviceCanAccessPeer(&can, facts.device, other.facts.device), "cuDeviceCanAccessPeer");
+      !status.ok())
+    return status;
+  int result = can ? api_.cuCtxEnablePeerAccess(other.context, 0) : int(kSuccess);
+  if (result != kPeerAccessAlreadyEnabled)
+    if (Status status = done(result, "cuCtxEnablePeerAccess"); !status.ok())
+      return status;
+  peers.insert(&other);
+  return {};
+}
+
 StatusOr<std::unique_ptr<Stream>> CudaDevice::createStream() {
   if (Status status = enter(); !status.ok())
     return status;
@@ -182,6 +198,10 @@ void CudaDevice::release(const Block &block) {
 // The driver lets go of everything in the context; after some failures only a new process helps, and it says so.
 Status CudaDevice::restart() {
   launches_.clear();
+  {
+    std::lock_guard guard(peersLock);
+    peers.clear();
+  }
   if (int result = api_.cuDevicePrimaryCtxReset(facts.device))
     return api_.status(result, "cuDevicePrimaryCtxReset").withContext(id().str());
   (void)api_.cuDevicePrimaryCtxRelease(facts.device);

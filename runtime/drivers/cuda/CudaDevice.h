@@ -5,6 +5,8 @@
 #include "drivers/cuda/CudaApi.h"
 #include "drivers/cuda/LaunchLog.h"
 
+#include <set>
+
 namespace dlc::runtime {
 
 /// An NVIDIA GPU, by the CUDA driver and the device's primary context, which the vendor's libraries use as well.
@@ -41,6 +43,9 @@ public:
   void ended(int result, std::string_view function);
   /// Waits for all work, before something it may use is given back.
   void waitForAll();
+  /// Lets this device read the other's memory where the hardware can; the driver copies over the host where it cannot.
+  Status reach(CudaDevice &other);
+  CUcontext primaryContext() const { return context; }
   /// Held while a stream is captured: waiting for all work would end that.
   std::unique_lock<std::recursive_mutex> holdCapture() { return std::unique_lock(capture); }
 
@@ -67,6 +72,8 @@ private:
   Reservations memory_;
   LaunchLog launches_;
   std::recursive_mutex capture;
+  std::mutex peersLock;
+  std::set<const CudaDevice *> peers; ///< asked already
 };
 
 } // namespace dlc::runtime

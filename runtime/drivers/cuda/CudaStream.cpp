@@ -92,6 +92,43 @@ Status CudaStream::copy(void *to, const void *from, int64_t bytes) {
                      "cuMemcpyDtoDAsync");
 }
 
+Status CudaStream::follow(CudaStream &there) {
+  if (!there.reached) {
+    StatusOr<std::unique_ptr<Event>> made = there.device.createEvent();
+    if (!made.ok())
+      return made.status();
+    there.reached = made.take();
+  }
+  if (Status status = there.record(*there.reached); !status.ok())
+    return status;
+  if (Status status = device.enter(); !status.ok())
+    return status;
+  auto &mark = static_cast<CudaEvent &>(*there.reached);
+  return device.done(device.api().cuStreamWaitEvent(handle, mark.handle, 0), "cuStreamWaitEvent");
+}
+
+StatusOr<bool> CudaStream::copyFrom(Stream &there, void *to, const void *from, int64_t bytes) {
+  auto *other = dynamic_cast<CudaStream *>(&there);
+  if (!other)
+    return false;
+  std::scoped_lock held(lock, other->lock);
+  StatusOr<bool> go = other->ready(from, bytes, "the source of a copy");
+  if (go.ok() && *go)
+    go = ready(to, bytes, "the target of a copy");
+  if (!go.ok() || !*go)
+    return go.ok() ? StatusOr<bool>(true) : go;
+  Status status = device.reach(other->device);
+  if (status.ok())
+    status = follow(*other);
+  if (status.ok())
+    status = device.done(device.api().cuMemcpyPeerAsync(addressOf(to), device.primaryContext(), addressOf(from),
+                                                        other->device.primaryContext(), size_t(bytes), handle),
+                         "cuMemcpyPeerAsync");
+  if (status.ok()) // the source stays until it is read
+    status = other->follow(*this);
+  return status.ok() ? StatusOr<bool>(true) : status;
+}
+
 Status CudaStream::fill(void *to, uint8_t value, int64_t bytes) {
   auto held = hold();
   StatusOr<bool> go = ready(to, bytes, "what to fill");

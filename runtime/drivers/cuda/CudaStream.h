@@ -41,6 +41,7 @@ public:
   Status copyToDevice(void *to, const void *from, int64_t bytes) override;
   Status copyToHost(void *to, const void *from, int64_t bytes) override;
   Status copy(void *to, const void *from, int64_t bytes) override;
+  StatusOr<bool> copyFrom(Stream &there, void *to, const void *from, int64_t bytes) override;
   Status fill(void *to, uint8_t value, int64_t bytes) override;
   Status record(Event &event) override;
   Status wait(Event &event) override;
@@ -59,8 +60,12 @@ private:
   /// Checks a range of the device's memory; true: there is work to give.
   StatusOr<bool> ready(const void *address, int64_t bytes, std::string_view what) const;
 
+  /// Work given to this stream from now on comes after what `there` has now.
+  Status follow(CudaStream &there);
+
   CudaDevice &device;
   CUstream handle;
+  std::unique_ptr<Event> reached; ///< of this stream, for others; made on use
   /// Held while a graph is captured, so that no other thread's work gets into it.
   mutable std::recursive_mutex lock;
 };

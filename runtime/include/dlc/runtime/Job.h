@@ -74,6 +74,9 @@ public:
   /// fails, what results hold is undefined.
   Status call(const Programs &programs, size_t entry, std::span<const std::vector<DlcBuffer>> arguments,
               std::span<std::vector<DlcBuffer>> results);
+  /// The same on memory of each member's device; returns once the work is in the sessions' streams.
+  Status callOnDevice(const Programs &programs, size_t entry, std::span<const std::vector<DlcBuffer>> arguments,
+                      std::span<std::vector<DlcBuffer>> results);
   /// Does something for each member of this process on a thread of its own (the first one's is the caller's). Returns
   /// the failure that the others follow from. Not from inside itself.
   Status forEachMember(const std::function<Status(int local)> &work);
@@ -111,6 +114,10 @@ public:
 
 private:
   Job(const Contract &contract, const JobOptions &options);
+
+  using Call = Status (Session::Program::*)(size_t, std::span<const DlcBuffer>, std::span<DlcBuffer>);
+  Status callEach(Call way, const Programs &programs, size_t entry, std::span<const std::vector<DlcBuffer>> arguments,
+                  std::span<std::vector<DlcBuffer>> results);
 
   Status meet();
   Status watch(std::unique_ptr<Store> connection);

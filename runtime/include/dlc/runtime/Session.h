@@ -118,6 +118,9 @@ public:
   /// Copies to the host after the calls so far, and waits.
   Status download(void *to, const void *from, int64_t bytes) const;
 
+  /// Copies from another session's device after the calls of both so far, for those from now on.
+  Status copyFrom(const Session &there, void *to, const void *from, int64_t bytes) const;
+
   /// Waits for the calls so far.
   Status synchronize() const;
 

@@ -40,6 +40,11 @@ public:
   virtual Status copyToHost(void *to, const void *from, int64_t bytes) = 0;
   /// Inside the device; ranges that overlap only partly are refused.
   virtual Status copy(void *to, const void *from, int64_t bytes) = 0;
+  /// From another device, which `there` is of, in the order of both streams. False where devices cannot do this: then
+  /// nothing happened.
+  virtual StatusOr<bool> copyFrom(Stream & /*there*/, void * /*to*/, const void * /*from*/, int64_t /*bytes*/) {
+    return false;
+  }
   /// Sets each byte.
   virtual Status fill(void *to, uint8_t value, int64_t bytes) = 0;
 

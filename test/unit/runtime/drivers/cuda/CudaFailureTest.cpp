@@ -34,12 +34,13 @@ private:
   const char *name;
 };
 
-StatusOr<std::unique_ptr<Device>> open() {
+StatusOr<std::unique_ptr<Device>> open(int index = 0) {
   setenv("DLC_GPU_LIBRARY", DLC_TEST_GPU_LIBRARY, 0);
+  setenv("DLCFAKE_DEVICES", "2", 0);
   StatusOr<int> count = kCudaDriver.count();
   if (!count.ok())
     return count.status();
-  return kCudaDriver.open(0);
+  return kCudaDriver.open(index);
 }
 
 /// The first failure of a list of calls.
@@ -89,12 +90,35 @@ Status work(Device &device) {
   return first.status;
 }
 
+/// From one device to another, in the order of their streams.
+Status exchange(Device &device, Device &peer) {
+  StatusOr<Arena> here = device.allocate("here", kBytes), there = peer.allocate("there", kBytes);
+  StatusOr<std::unique_ptr<Stream>> stream = device.createStream(), other = peer.createStream();
+  for (const Status &status : {here.status(), there.status(), stream.status(), other.status()})
+    if (!status.ok())
+      return status;
+  std::vector<unsigned char> back(kBytes);
+  First first;
+  first.then([&] { return (*other)->fill(there->base(), 7, kBytes); })
+      .then([&] { return (*stream)->copyFrom(**other, here->base(), there->base(), kBytes).status(); })
+      .then([&] { return (*other)->fill(there->base(), 9, kBytes); })
+      .then([&] { return (*stream)->copyToHost(back.data(), here->base(), kBytes); })
+      .then([&] { return (*other)->synchronize(); })
+      .then([&] { return (*stream)->synchronize(); });
+  if (first.status.ok() && back != std::vector<unsigned char>(kBytes, 7))
+    return {StatusCode::Internal, "wrong bytes"};
+  return first.status;
+}
+
 /// Opening, working, and what the device says of what failed where nobody could be told.
 Status everything() {
-  StatusOr<std::unique_ptr<Device>> device = open();
-  if (!device.ok())
-    return device.status();
+  StatusOr<std::unique_ptr<Device>> device = open(), peer = open(1);
+  for (const Status &status : {device.status(), peer.status()})
+    if (!status.ok())
+      return status;
   Status status = work(**device);
+  if (status.ok())
+    status = exchange(**device, **peer);
   if (status.ok())
     status = (*device)->failure();
   // As a program would go on: everything is gone, the device starts anew.
