@@ -2,6 +2,7 @@
 #include "FakeDriver.h"
 
 #include <bit>
+#include <cstdio>
 #include <cstring>
 #include <type_traits>
 
@@ -134,6 +135,14 @@ int cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
       return kSuccess;
     }
   return kInvalidValue;
+}
+
+int cuDeviceGetPCIBusId(char *address, int bytes, CUdevice device) {
+  DLC_FAKE_ENTER(cuDeviceGetPCIBusId)
+  if (!isDevice(device) || bytes < 13)
+    return kInvalidDevice;
+  std::snprintf(address, size_t(bytes), "0000:%02X:00.0", unsigned(device + 1));
+  return kSuccess;
 }
 
 int cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {

@@ -25,7 +25,7 @@
 // ALIVE: fakegpu: alive: 0 allocations, 0 streams, 0 events, 0 modules
 // FOUR: sum = 31.25
 // FOUR-NEXT: count = 4
-// MEMORY: dlc: out of memory: arena '{{.*}}' needs {{[0-9]+}} bytes, cuda:0 has {{[0-9]+}} of its 4000 left: this program's {{.*}}; step plans {{[0-9]+}} bytes: {{[0-9]+}} of {{.*}}; a smaller batch
+// MEMORY: dlc: out of memory: arena '{{.*}}' needs {{[0-9]+}} bytes, cuda:0 has {{[0-9]+}} of its 4000 left: this program's {{.*}}, the driver and other programs {{[0-9]+}} (pid 2147483647); step plans {{[0-9]+}} bytes: {{[0-9]+}} of {{.*}}; a smaller batch
 // LAUNCH: dlc: {{.*}}cuda:0: step: {{.*}}kernel 'k{{.*}}': cuLaunchKernel: CUDA_ERROR_OPERATING_SYSTEM
 // LATER: dlc: cuda:0: one of 2 kernels (step: {{.*}}kernel 'k0_0' to step: {{.*}}); DLC_CUDA_SYNC=1 tells which: cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED
 // REPLAY: dlc: cuda:0: graph of step: {{.*}}kernel 'k0_0' to step: {{.*}}: cuGraphLaunch: CUDA_ERROR_OPERATING_SYSTEM: {{.*}}; DLC_CUDA_GRAPHS=0 does without graphs

@@ -36,6 +36,7 @@ using CUdevice = int;
   X(cuDeviceGetName, cuDeviceGetName, char *, int, CUdevice)                                                           \
   X(cuDeviceTotalMem, cuDeviceTotalMem_v2, size_t *, CUdevice)                                                         \
   X(cuDeviceGetAttribute, cuDeviceGetAttribute, int *, int, CUdevice)                                                  \
+  X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, char *, int, CUdevice)                                                   \
   X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, CUcontext *, CUdevice)                                         \
   X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, CUdevice)                                                 \
   X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, CUdevice)                                                     \

@@ -1,11 +1,14 @@
 #include "drivers/cuda/CudaDevice.h"
 
 #include "drivers/cuda/CudaStream.h"
+#include "drivers/cuda/Nvml.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <iterator>
+#include <ranges>
+#include <unistd.h>
 
 namespace dlc::runtime {
 
@@ -143,6 +146,30 @@ StatusOr<std::unique_ptr<Event>> CudaDevice::createEvent() {
   return std::unique_ptr<Event>(new CudaEvent(*this, handle));
 }
 
+/// " (python3, pid 4711: 8000000000)": who has memory of the device, the most first, as far as the system tells.
+std::string CudaDevice::otherPrograms() const {
+  constexpr size_t kMost = 3;
+  char address[32] = {};
+  if (api_.cuDeviceGetPCIBusId(address, sizeof address, facts.device) != kSuccess)
+    return "";
+  StatusOr<std::unique_ptr<UseProbe>> probe = nvml::watch();
+  StatusOr<std::vector<DeviceUse>> uses = probe.ok() ? (*probe)->sample() : probe.status();
+  if (!uses.ok())
+    return "";
+  auto isThis = [&](const DeviceUse &use) { return use.address.ends_with(address); };
+  auto use = std::find_if(uses->begin(), uses->end(), isThis);
+  if (use == uses->end())
+    return "";
+  std::vector<DeviceUse::Process> &processes = use->processes;
+  std::erase_if(processes, [](const DeviceUse::Process &process) { return process.pid == getpid(); });
+  std::sort(processes.begin(), processes.end(), [](auto &a, auto &b) { return a.bytes > b.bytes; });
+  std::string text;
+  for (const DeviceUse::Process &process : processes | std::views::take(kMost))
+    text += (text.empty() ? " (" : "; ") + process.name + (process.name.empty() ? "" : ", ") + "pid " +
+            std::to_string(process.pid) + (process.bytes ? ": " + std::to_string(*process.bytes) : "");
+  return text.empty() ? "" : text + ")";
+}
+
 Status CudaDevice::exhausted(std::string_view name, int64_t bytes) {
   std::string message = "out of memory: arena '" + std::string(name) + "' needs " + std::to_string(bytes) + " bytes, " +
                         id().str() + " has ";
@@ -154,7 +181,7 @@ Status CudaDevice::exhausted(std::string_view name, int64_t bytes) {
   return {StatusCode::LimitExceeded, message + std::to_string(free) + " of its " + std::to_string(total) +
                                          " left: this program's " + std::to_string(own.count) + " arenas take " +
                                          std::to_string(own.reserved) + ", the driver and other programs " +
-                                         std::to_string(others > 0 ? others : 0)};
+                                         std::to_string(others > 0 ? others : 0) + otherPrograms()};
 }
 
 StatusOr<Device::Block> CudaDevice::reserve(std::string_view name, int64_t bytes) {

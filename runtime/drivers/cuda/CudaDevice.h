@@ -64,6 +64,7 @@ private:
   CudaDevice(const CudaApi &api, int index, Facts facts, CUcontext context, bool synchronous, bool graphs);
   static Status describe(const CudaApi &api, Facts &facts);
   Status exhausted(std::string_view name, int64_t bytes);
+  std::string otherPrograms() const;
 
   const CudaApi &api_;
   Facts facts;

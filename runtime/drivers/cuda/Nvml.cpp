@@ -104,7 +104,8 @@ private:
     PciInfo pci{};
     if (DLC_NVML_ASK(asked, nvmlDeviceGetPciInfo_v3, gpu.handle, &pci)) {
       pci.busId.back() = '\0';
-      gpu.fixed.name += (gpu.fixed.name.empty() ? "" : ", ") + std::string(pci.busId.data());
+      gpu.fixed.address = pci.busId.data();
+      gpu.fixed.name += (gpu.fixed.name.empty() ? "" : ", ") + gpu.fixed.address;
     }
   }
 

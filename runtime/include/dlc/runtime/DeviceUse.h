@@ -21,6 +21,7 @@ struct DeviceUse {
 
   std::string device;                             ///< "cpu", "sim:0", "gpu 0" as NVIDIA's tools count
   std::string name;                               ///< what it is, for people
+  std::string address = {};                       ///< on the bus: "00000000:65:00.0"
   std::optional<double> busy;                     ///< percent of the last while, of all its processors
   std::optional<int64_t> memoryUsed, memoryTotal; ///< bytes
   std::optional<double> watts, wattsLimit;
