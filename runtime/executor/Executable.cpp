@@ -42,7 +42,7 @@ static Status checkTables(const Executable &executable) {
     return {StatusCode::InvalidInput, "the manifest names " + std::to_string(manifest.kernels.size()) +
                                           " kernels, the image has " + std::to_string(kernels.size())};
   for (size_t i = 0; i < kernels.size(); ++i)
-    if (!kernels[i])
+    if (!kernels[i] && !manifest.kernels[i].call)
       return {StatusCode::InvalidInput, "the image has no code for kernel '" + manifest.kernels[i].name + "'"};
   if (!kernels.empty() && !executable.simApi())
     return {StatusCode::InvalidInput, "the image has kernels for sim, but no place for their services"};

@@ -23,6 +23,8 @@ int fillModule(const void *image, CUmod_st &module) {
   std::span<const DlcSimKernel> functions = code->simKernels();
   const std::vector<KernelInfo> &infos = code->manifest().kernels;
   for (size_t i = 0; i < functions.size(); ++i) {
+    if (infos[i].call)
+      continue;
     auto function = std::make_shared<CUfunc_st>(CUfunc_st{module.context, {infos[i].name, functions[i], {}, {}, {}}});
     for (const KernelInfo::Operand &operand : infos[i].operands)
       function->kernel.operands.push_back({operand.bytes, SimAccess(operand.access)});

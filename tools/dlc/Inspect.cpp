@@ -38,14 +38,33 @@ std::string initial(const InitialValue &init) {
 
 std::string shape(const std::array<int64_t, 3> &extents) { return fmt::format("{}", fmt::join(extents, "x")); }
 
+std::string whatText(const MatMulCall &call) {
+  return fmt::format("matmul {}x[{}x{}x{}] {} -> {}, {}", call.batch, call.rows, call.terms, call.columns,
+                     name(call.left.dtype), name(call.result.dtype), name(call.epilogue));
+}
+
+std::string whatText(const ConvCall &call) {
+  return fmt::format("conv {} {} [{}] of [{}]", name(call.kind), name(call.dtype), fmt::join(call.weight.extents, "x"),
+                     fmt::join(call.input.extents, "x"));
+}
+
+/// "cublaslt matmul 1x[32x784x128] f32 -> f32, relu_bias, workspace 1048576 bytes".
+std::string callText(const LibraryCall &call) {
+  return fmt::format("{} {}, workspace {} bytes", call.library(),
+                     std::visit([](const auto &what) { return whatText(what); }, call.what), call.workspaceBytes);
+}
+
 void printKernels(const Manifest &manifest) {
   if (manifest.kernels.empty())
     return;
   fmt::print("\nkernels\n");
-  for (const KernelInfo &kernel : manifest.kernels)
-    fmt::print("  {:<10} {:>9} blocks of {:>8} threads  {:>6} bytes shared  {} operands  {}\n", kernel.name,
-               shape(kernel.grid), shape(kernel.block), kernel.shared, kernel.operands.size(),
+  for (const KernelInfo &kernel : manifest.kernels) {
+    std::string what = kernel.call ? callText(*kernel.call)
+                                   : fmt::format("{:>9} blocks of {:>8} threads  {:>6} bytes shared",
+                                                 shape(kernel.grid), shape(kernel.block), kernel.shared);
+    fmt::print("  {:<10} {}  {} operands  {}\n", kernel.name, what, kernel.operands.size(),
                manifest.place(uint64_t(kernel.site)));
+  }
 }
 
 /// "data 4 x model 2".

@@ -123,6 +123,11 @@ Status CudaKernels::loadModule() {
     return {StatusCode::InvalidInput, device.id().str() + ": the driver takes none of the program's kernels (" +
                                           refusals + "); compile it with --target=" + needed()};
   for (const KernelInfo &info : infos) {
+    if (info.call)
+      return {StatusCode::InvalidInput, device.id().str() + ": kernel '" + info.name + "' is a call of " +
+                                            std::string(info.call->library()) +
+                                            ", which this runtime cannot make; compile with --matmul=generated "
+                                            "--conv=generated"};
     int result = device.api().cuModuleGetFunction(&functions.emplace_back(), module, info.name.c_str());
     if (Status status = device.done(result, "cuModuleGetFunction"); !status.ok())
       return status.withContext("kernel '" + info.name + "'");

@@ -73,6 +73,11 @@ StatusOr<std::unique_ptr<Kernels>> SimDevice::load(std::shared_ptr<const Executa
   const std::vector<KernelInfo> &infos = executable->manifest().kernels;
   if (!executable->hasDeviceEntries() || functions.size() != infos.size())
     return executable->notCompiledFor(id(), "sim");
+  for (const KernelInfo &info : infos)
+    if (info.call)
+      return Status(StatusCode::InvalidInput,
+                    id().str() + ": kernel '" + info.name + "' is a call of " + std::string(info.call->library()) +
+                        ", and sim has no libraries; compile with --matmul=generated --conv=generated");
   auto loaded = std::make_shared<Loaded>();
   for (size_t i = 0; i < infos.size(); ++i)
     loaded->kernels.push_back(describe(infos[i], functions[i]));

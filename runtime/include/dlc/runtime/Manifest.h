@@ -2,6 +2,7 @@
 
 #include "dlc/runtime/DType.h"
 #include "dlc/runtime/Fill.h"
+#include "dlc/runtime/LibraryCall.h"
 #include "dlc/runtime/Status.h"
 
 #include <array>
@@ -142,7 +143,8 @@ struct SiteInfo {
 /// What a kernel does with the memory of an operand.
 enum class Access : uint8_t { Read, Write, ReadWrite, Workspace };
 
-/// One launch on a device with kernels of its own; the manifest's site says where it came from.
+/// One launch on a device with kernels of its own: of a function, or a library's; the manifest's site says where it
+/// came from.
 struct KernelInfo {
   struct Operand {
     int64_t bytes = 0;
@@ -154,6 +156,7 @@ struct KernelInfo {
   int64_t shared = 0;                       ///< bytes of shared memory of a block
   std::vector<Operand> operands;
   int64_t site = 0;
+  std::optional<LibraryCall> call = std::nullopt; ///< instead of a function: no grid, block and shared
 };
 
 /// Bytes of one class of memory, for reports.
