@@ -11,24 +11,26 @@ using namespace dlc;
 namespace {
 
 struct Options {
-  std::string amp = "fp16";
+  std::string amp = "fp16", device = "cpu";
   int64_t epochs = 20;
   uint64_t seed = 0;
 };
 
-double accuracy(SimpleCNN &model, const TensorDataset &data) {
+double accuracy(SimpleCNN &model, const TensorDataset &data, Device device) {
   NoGrad off;
   double right = 0;
-  for (auto [x, y] : DataLoader(data, {.batch_size = 128}))
+  for (auto [x, y] : DataLoader(data, {.batch_size = 128, .device = device}))
     right += (model(x).argmax(1) == y).to(f32).sum().item();
   return right / double(data.size());
 }
 
 void run(const Options &options) {
   DigitsData digits = load_digits(DIGITS_DATA);
-  DataLoader loader(digits.train, {.batch_size = 64, .shuffle = true, .seed = options.seed});
+  Device device(options.device);
+  DataLoader loader(digits.train, {.batch_size = 64, .shuffle = true, .seed = options.seed, .device = device});
   manual_seed(options.seed);
   SimpleCNN model;
+  model.to(device);
   optim::SGD optimizer(model.parameters(), {.momentum = 0.9});
   DType dtype = options.amp == "fp16" ? f16 : bf16;
   GradScaler scaler({.enabled = options.amp == "fp16"}); // bf16 has the range of f32
@@ -55,7 +57,7 @@ void run(const Options &options) {
     for (auto [x, y] : loader)
       sum += step(x, y).item() * double(x.size(0));
     std::printf("epoch %lld  loss %.6f  test accuracy %.4f  scale %g\n", (long long)epoch,
-                sum / double(digits.train.size()), accuracy(model, digits.test), scaler.get_scale());
+                sum / double(digits.train.size()), accuracy(model, digits.test, device), scaler.get_scale());
   }
 }
 
@@ -68,6 +70,7 @@ int main(int argc, char **argv) {
       ->capture_default_str()
       ->check(CLI::IsMember({"bf16", "fp16", "off"}));
   app.add_option("--epochs", options.epochs)->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--device", options.device, "cpu, or one that `dlc devices` lists")->capture_default_str();
   app.add_option("--seed", options.seed, "of weights and order")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {

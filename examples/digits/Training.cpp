@@ -41,7 +41,7 @@ Training::Training(DigitsData digits, int epochs, Device device)
 
 void Training::run() {
   using Clock = std::chrono::steady_clock;
-  DataLoader loader(data.train, {.batch_size = kBatch, .shuffle = true});
+  DataLoader loader(data.train, {.batch_size = kBatch, .shuffle = true, .device = device});
   Progress progress(epochs * loader.size(), epochs * data.train.size());
   std::vector<double> times;
   for (int epoch = 1; epoch <= epochs; ++epoch) {
@@ -49,7 +49,7 @@ void Training::run() {
     double sum = 0;
     for (auto [x, y] : loader) {
       auto start = Clock::now();
-      losses.push_back(step(x.to(device), y.to(device)).item<float>());
+      losses.push_back(step(x, y).item<float>());
       double seconds = std::chrono::duration<double>(Clock::now() - start).count();
       if (losses.size() == 1)
         firstStepSeconds = seconds;

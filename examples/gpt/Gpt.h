@@ -41,6 +41,7 @@ struct Gpt : dlc::nn::Module {
   dlc::nn::Linear head = add("head", dlc::nn::Linear(sizes.width, sizes.vocabulary));
 
   dlc::Tensor forward(dlc::Tensor x) override {
+    dlc::DeviceScope scope(x.device()); // of the positions
     x = token(x) + position(dlc::arange(x.size(1)));
     for (GptBlock &block : blocks)
       x = block(x);

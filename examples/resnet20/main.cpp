@@ -15,7 +15,7 @@ struct Options {
   std::string data = DIGITS_DATA, output;
   int64_t epochs = 10, batch = 32;
   uint64_t seed = 0;
-  std::string amp = "off";
+  std::string amp = "off", device = "cpu";
   double rate = 0.05;
 };
 
@@ -30,7 +30,9 @@ void run(const Options &options) {
   DigitsData digits = load_digits(options.data);
   TensorDataset training = enlarged(digits.train), test = enlarged(digits.test);
   manual_seed(options.seed);
+  Device device(options.device);
   ResNet20 model(1);
+  model.to(device);
   optim::SGD optimizer(model.parameters(), {.lr = options.rate, .momentum = 0.9, .weight_decay = 1e-4});
   DType dtype = options.amp == "fp16" ? f16 : bf16;
   GradScaler scaler({.enabled = options.amp == "fp16"}); // bf16 has the range of f32
@@ -51,7 +53,7 @@ void run(const Options &options) {
     return (model(x).argmax(1) == y).to(f32).sum();
   });
 
-  DataLoader loader(training, {.batch_size = options.batch, .shuffle = true, .seed = options.seed});
+  DataLoader loader(training, {.batch_size = options.batch, .shuffle = true, .seed = options.seed, .device = device});
   Progress progress(options.epochs * loader.size(), options.epochs * training.size());
   double right = 0;
   for (int64_t epoch = 1; epoch <= options.epochs; ++epoch) {
@@ -66,7 +68,7 @@ void run(const Options &options) {
     }
     model.eval(); // batch norm by its running statistics
     right = 0;
-    for (auto [x, y] : DataLoader(test, {.batch_size = 64}))
+    for (auto [x, y] : DataLoader(test, {.batch_size = 64, .device = device}))
       right += count(x, y).item();
     progress.clear();
     std::printf("epoch %2lld of %lld  loss %.4f  test accuracy %.4f\n", (long long)epoch, (long long)options.epochs,
@@ -92,6 +94,7 @@ int main(int argc, char **argv) {
   app.add_option("--amp", options.amp, "16-bit type of products: bf16, fp16 or off")
       ->capture_default_str()
       ->check(CLI::IsMember({"bf16", "fp16", "off"}));
+  app.add_option("--device", options.device, "cpu, or one that `dlc devices` lists")->capture_default_str();
   app.add_option("--seed", options.seed, "of weights and order")->capture_default_str();
   app.add_option("--output", options.output, "file for the trained weights (.safetensors)");
   CLI11_PARSE(app, argc, argv);

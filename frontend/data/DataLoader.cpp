@@ -112,9 +112,11 @@ struct TensorDataset::Shared : detail::DataSource {
     }
     return known;
   }
-  std::unique_ptr<detail::BatchesAhead> ahead() const override {
-    record::Place &place = record::placeOf(inputs, Where::current());
-    if (place.isHost() || &record::placeOf(targets, Where::current()) != &place)
+  std::unique_ptr<detail::BatchesAhead> ahead(const std::optional<Device> &device) const override {
+    if (!device && !(inputs.device() == targets.device()))
+      return nullptr;
+    record::Place &place = device.value_or(inputs.device()).place();
+    if (place.isHost())
       return nullptr;
     std::array<record::HostBytes, 2> sources = {record::readOnHost(hostInputs, Where::current()),
                                                 record::readOnHost(hostTargets, Where::current())};
@@ -207,15 +209,20 @@ struct DataLoader::Position {
 struct DataLoader::Iterator::State {
   Batches batches;
   std::shared_ptr<detail::DataSource> source;
-  bool split;
+  DataLoaderOptions options;
   std::shared_ptr<Position> position;
   std::unique_ptr<detail::BatchesAhead> ahead = nullptr;
   detail::RowsHere rows = {}; ///< of the next batch; none at the end
   BatchState after = {};      ///< where the pass stands once that is given out
 
+  std::pair<Tensor, Tensor> gather(std::span<const int64_t> rows) const {
+    auto [inputs, targets] = source->gather(rows);
+    return options.device ? std::pair{inputs.to(*options.device), targets.to(*options.device)}
+                          : std::pair{inputs, targets};
+  }
   /// Turns to the next batch.
   void advance() {
-    rows = detail::RowsHere::of(batches.next(), split);
+    rows = detail::RowsHere::of(batches.next(), options.split);
     after = batches.state();
     if (ahead && !rows.rows.empty())
       ahead->begin(rows.rows);
@@ -286,9 +293,8 @@ DataLoader::Iterator DataLoader::begin() const {
   }
   ++*source->passes;
   Iterator iterator;
-  iterator.state =
-      std::make_shared<Iterator::State>(Iterator::State{std::move(batches), source, options.split, position});
-  iterator.state->ahead = source->ahead();
+  iterator.state = std::make_shared<Iterator::State>(Iterator::State{std::move(batches), source, options, position});
+  iterator.state->ahead = source->ahead(options.device);
   iterator.state->advance();
   return ++iterator;
 }
@@ -301,7 +307,7 @@ DataLoader::Iterator &DataLoader::Iterator::operator++() {
     batch = {};
     return *this;
   }
-  batch = rows.batch(state->ahead ? state->ahead->take() : state->source->gather(rows.rows));
+  batch = rows.batch(state->ahead ? state->ahead->take() : state->gather(rows.rows));
   state->advance(); // on its way while the caller works with this one
   return *this;
 }

@@ -411,15 +411,20 @@ TEST(Device, ALoaderOnADeviceTrainsAsOnTheCpu) {
       all.push_back(x.to(f64).sum().item<double>());
     return all;
   };
-  Net copied = nn::clone(twins.here);
+  Net copied = nn::clone(twins.here), brought = nn::clone(twins.here);
   copied.to(sim);
+  brought.to(sim);
+  DataLoaderOptions bring = options;
+  bring.device = Device(sim);
+  DataLoader bringing(TensorDataset(inputs, targets), bring);
   std::vector<double> expected = train(twins.here, here, false), ahead = train(twins.there, there, false);
   DataLoader again(TensorDataset(inputs, targets), options);
-  std::vector<double> given = train(copied, again, true);
+  std::vector<double> given = train(copied, again, true), third = train(brought, bringing, false);
   ASSERT_EQ(ahead.size(), 36u);
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_NEAR(ahead[i], expected[i], 1e-5) << i;
     EXPECT_NEAR(given[i], expected[i], 1e-5) << i;
+    EXPECT_NEAR(third[i], expected[i], 1e-5) << i;
   }
   for (auto [x, y] : there) {
     EXPECT_EQ(there.state_dict().consumed, 4);

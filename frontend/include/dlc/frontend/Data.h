@@ -4,6 +4,7 @@
 #include "dlc/runtime/Data.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -47,6 +48,9 @@ struct DataLoaderOptions {
   bool drop_last = false;
   /// Under DataParallel: each member loads its rows of the batch. False: every rank loads all of them, for its own use.
   bool split = true;
+  /// Where batches are; without it, where the data is. Batches of a TensorDataset for another device than the cpu are
+  /// brought there one ahead, while a step runs.
+  std::optional<Device> device = std::nullopt;
 };
 
 class DataLoader;
@@ -63,8 +67,8 @@ struct DataSource {
   virtual ~DataSource() = default;
   virtual int64_t size() const = 0;
   virtual std::pair<Tensor, Tensor> gather(std::span<const int64_t> rows) const = 0;
-  /// Null where nothing could run beside the program.
-  virtual std::unique_ptr<BatchesAhead> ahead() const { return nullptr; }
+  /// Of batches on a device; null where nothing could run beside the program.
+  virtual std::unique_ptr<BatchesAhead> ahead(const std::optional<Device> & /*device*/) const { return nullptr; }
   /// Of the content; 0 where it is not known.
   virtual uint64_t fingerprint() const { return 0; }
   /// Passes begun, which number the epochs.
