@@ -41,7 +41,19 @@ int32_t reverseOnCpu(const DlcFrame *frame) {
 int32_t refused(const DlcFrame *frame) { return frame->api->fail(frame->executor, DLC_INTERNAL, 2, 7); }
 int32_t nothing(const DlcFrame *) { return DLC_OK; }
 
-constexpr DlcEntry kEntries[] = {stepOnCpu, reverseOnCpu, refused, nothing, nothing};
+int32_t branchOnCpu(const DlcFrame *frame) {
+  auto *w = reinterpret_cast<float *>(frame->arenas[kParameters]);
+  const auto *x = static_cast<const float *>(frame->arguments[0].data);
+  bool positive = w[0] + x[0] > 0;
+  for (int64_t i = 0; i < kCount; ++i) {
+    float next = w[i] + x[i];
+    w[i] = positive ? 2 * next : next + x[i];
+  }
+  std::memcpy(frame->results[0].data, w, kBytes);
+  return DLC_OK;
+}
+
+constexpr DlcEntry kEntries[] = {stepOnCpu, reverseOnCpu, refused, nothing, nothing, branchOnCpu};
 
 // Those of devices.
 
@@ -71,7 +83,26 @@ int32_t outside(const DlcFrame *frame) {
   return frame->api->launch(frame->executor, kAdd, pointers);
 }
 
-constexpr DlcEntry kDeviceEntries[] = {stepOnDevice, reverseOnDevice, refused, stuck, outside};
+// Both branches begin with the same copy.
+int32_t branchOnDevice(const DlcFrame *frame) {
+  const DlcApi &api = *frame->api;
+  void *w = frame->arenas[kParameters], *scratch = frame->arenas[kScratch], *y = frame->results[0].data;
+  void *add[] = {w, frame->arguments[0].data};
+  void *scale[] = {scratch, frame->arenas[kConstants], w};
+  float first = 0;
+  int32_t code = api.launch(frame->executor, kAdd, add);
+  if (code == DLC_OK)
+    code = api.copy(frame->executor, scratch, w, kBytes);
+  if (code == DLC_OK)
+    code = api.fetch(frame->executor, &first, scratch, 4);
+  if (code == DLC_OK)
+    code = api.copy(frame->executor, scratch, w, kBytes);
+  if (code == DLC_OK)
+    code = first > 0 ? api.launch(frame->executor, kScale, scale) : api.launch(frame->executor, kAdd, add);
+  return code == DLC_OK ? api.copy(frame->executor, y, w, kBytes) : code;
+}
+
+constexpr DlcEntry kDeviceEntries[] = {stepOnDevice, reverseOnDevice, refused, stuck, outside, branchOnDevice};
 
 // The kernels for sim; one call is one thread.
 
@@ -138,7 +169,8 @@ Manifest makeManifest(Program::Targets targets) {
                       {"reverse", {{"x", bytes}}, {{"y", bytes}}, 0},
                       {"refused", {}, {}, 0},
                       {"stuck", {{"x", {DType::F32, {4}}}}, {}, 0},
-                      {"outside", {}, {}, 0}};
+                      {"outside", {}, {}, 0},
+                      {"branch", {{"x", floats}}, {{"y", floats}}, 0}};
   manifest.sites = {{"dl.add", "model.cpp", 10, 3}, {"dl.mul", "model.cpp", 20, 3}, {"dl.gather", "model.cpp", 30, 3}};
   if (targets.sim)
     manifest.kernels = {

@@ -12,9 +12,10 @@ namespace dlc::test {
 ///   refused()                                  fails at the site of line 30
 ///   stuck(x: f32[4])                           on devices: its kernel fails when it runs
 ///   outside()                                  on devices: a kernel's operand ends behind its arena
+///   branch(x: f32[kCount]) -> (y: f32[kCount]) w += x; where w[0] > 0: w = c * w, else: w += x; y = w
 struct Program {
   static constexpr int64_t kCount = 1000, kOdd = 1237;
-  enum Entry : size_t { kStep, kReverse, kRefused, kStuck, kOutside };
+  enum Entry : size_t { kStep, kReverse, kRefused, kStuck, kOutside, kBranch };
 
   /// What is in the image; without `sim` only the entries of the cpu, without `cpu` only those of devices.
   struct Targets {

@@ -44,6 +44,18 @@ public:
     return {};
   }
 
+  /// The same by the entry whose branch depends on the state.
+  Status branch(float by) {
+    std::vector<float> x(kCount, by), y(kCount, -1);
+    bool positive = w[0] + by > 0;
+    for (float &each : w)
+      each = positive ? 2 * (each + by) : each + by + by;
+    DlcBuffer argument{x.data(), 4 * kCount}, result{y.data(), 4 * kCount};
+    if (Status status = program->call(Program::kBranch, {&argument, 1}, {&result, 1}); !status.ok())
+      return status;
+    return y == w ? Status() : Status(StatusCode::Internal, "wrong numbers");
+  }
+
   std::vector<float> state() const {
     std::vector<float> values(kCount);
     EXPECT_TRUE(done(session->read("w", std::as_writable_bytes(std::span(values)))));
@@ -69,6 +81,17 @@ TEST_P(Conformance, StepsChangeTheState) {
   Trainer trainer(GetParam());
   for (float by : {0.25F, -1.0F, 0.0F, 3.5F})
     ASSERT_TRUE(done(trainer.step(by)));
+  EXPECT_EQ(trainer.state(), trainer.w);
+}
+
+// By turns and in rows, among calls of another entry.
+TEST_P(Conformance, BranchesGoTheWayOfTheState) {
+  Trainer trainer(GetParam());
+  for (int round = 0; round < 3; ++round)
+    for (float by : {8.0F, -64.0F, 64.0F, 1.0F, -256.0F, -1.0F, -1.0F, 512.0F, -1024.0F}) {
+      ASSERT_TRUE(done(trainer.branch(by)));
+      ASSERT_TRUE(done(trainer.step(by / 1024)));
+    }
   EXPECT_EQ(trainer.state(), trainer.w);
 }
 

@@ -1,20 +1,12 @@
 """Training on several ranks ends with the state of one process: curve.py <dlc> <module> <ranks> [<devices of each>]."""
 
-import json
 import os
-import random
-import struct
 import subprocess
 import sys
 import tempfile
 
+from curve_inputs import write_inputs
 from state import read_state
-
-
-def write_npy(path, descr, shape, data):
-    header = str({"descr": descr, "fortran_order": False, "shape": tuple(shape)}).ljust(117) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
 
 
 def main(dlc, module, ranks, devices=1):
@@ -24,18 +16,7 @@ def main(dlc, module, ranks, devices=1):
     subprocess.run(command + ["-o", f"{path}/one.so"], check=True)
     mesh = ["--data-parallel", f"--mesh=data={ranks * devices}"]
     subprocess.run(command + mesh + ["-o", f"{path}/members.so"], check=True)
-    manifest = json.loads(subprocess.check_output([dlc, "inspect", "--json", f"{path}/one.so"]))
-    inputs, numbers = [], random.Random(5)
-    for i, argument in enumerate(manifest["entries"][0]["arguments"]):
-        dtype, shape = argument["type"], argument["shape"]
-        count = 1
-        for extent in shape:
-            count *= extent
-        if dtype == "f32":
-            write_npy(f"{path}/{i}.npy", "<f4", shape, struct.pack(f"<{count}f", *(numbers.gauss(0, 1) for _ in range(count))))
-        else:
-            write_npy(f"{path}/{i}.npy", "<i8", shape, struct.pack(f"<{count}q", *(numbers.randrange(10) for _ in range(count))))
-        inputs += ["--input", f"{path}/{i}.npy"]
+    inputs = write_inputs(dlc, f"{path}/one.so", path)
     run = ["run", "--steps", "10", "--seed", "1"] + inputs
     subprocess.run([dlc] + run + [f"{path}/one.so", "--save-state", f"{path}/one.state"], check=True)
     launch = [dlc, "launch", "-n", str(ranks), "--timeout", "60", f"--devices=cpu:{devices}", dlc]

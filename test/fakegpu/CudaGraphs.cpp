@@ -62,8 +62,13 @@ int cuStreamBeginCapture_v2(CUstream stream, int mode) {
   return kSuccess;
 }
 
+// Whatever it returns, the stream is captured no longer.
 int cuStreamEndCapture(CUstream stream, CUgraph *result) {
-  DLC_FAKE_ENTER_CONTEXT(cuStreamEndCapture)
+  FakeDriver &driver = FakeDriver::get();
+  int refused = driver.enter("cuStreamEndCapture");
+  CUctx_st *context = nullptr;
+  if (int failure = driver.context(context))
+    return failure;
   std::lock_guard guard(driver.lock);
   *result = nullptr;
   if (!driver.streams.contains(stream))
@@ -72,7 +77,7 @@ int cuStreamEndCapture(CUstream stream, CUgraph *result) {
   if (!graph || !stream->captureBegan)
     return kCaptureUnmatched;
   std::vector<size_t> last = stream->capture.after;
-  int failure = graph->invalid ? kCaptureInvalidated : kSuccess;
+  int failure = refused != kSuccess ? refused : graph->invalid ? kCaptureInvalidated : int(kSuccess);
   for (auto &[handle, other] : driver.streams)
     if (other->capture.graph == graph) {
       if (failure == kSuccess && !reaches(*graph, last, other->capture.after))

@@ -2,7 +2,10 @@
 
 namespace dlc::runtime {
 
-static Status withoutGraphs(const Status &status) {
+// A failure of the device can come from anywhere.
+static Status withoutGraphs(const CudaDevice &device, const Status &status) {
+  if (!device.check().ok())
+    return status;
   return {status.code(), status.message() + "; DLC_CUDA_GRAPHS=0 does without graphs"};
 }
 
@@ -34,17 +37,16 @@ StatusOr<std::unique_ptr<Graph>> CudaStream::capture(const std::function<Status(
     return status;
   if (!device.usesGraphs())
     return std::unique_ptr<Graph>();
-  LaunchLog::Span before = device.launches().take(handle);
+  device.launches().beginNote(handle);
   StatusOr<CUgraph> graph = note(give);
-  LaunchLog::Span noted = device.launches().take(handle);
-  device.launches().add(handle, before);
+  LaunchLog::Span noted = device.launches().endNote(handle);
   if (!graph.ok())
-    return withoutGraphs(graph.status());
+    return withoutGraphs(device, graph.status());
   CUgraphExec ready = nullptr;
   Status status = device.done(device.api().cuGraphInstantiate(&ready, *graph, 0), "cuGraphInstantiate");
   device.ended(device.api().cuGraphDestroy(*graph), "cuGraphDestroy");
   if (!status.ok())
-    return withoutGraphs(status);
+    return withoutGraphs(device, status);
   return std::unique_ptr<Graph>(new CudaGraph(device, ready, std::move(noted)));
 }
 
@@ -58,9 +60,9 @@ Status CudaStream::launch(Graph &graph) {
   int result = device.api().cuGraphLaunch(known->handle, handle);
   if (result != kSuccess && !endsDevice(result)) {
     std::string work = known->launches.str();
-    return withoutGraphs(device.api()
-                             .status(result, "cuGraphLaunch")
-                             .withContext(device.id().str() + (work.empty() ? "" : ": graph of " + work)));
+    return withoutGraphs(device, device.api()
+                                     .status(result, "cuGraphLaunch")
+                                     .withContext(device.id().str() + (work.empty() ? "" : ": graph of " + work)));
   }
   device.launches().add(handle, known->launches);
   return device.done(result, "cuGraphLaunch");

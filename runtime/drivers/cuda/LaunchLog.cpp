@@ -16,7 +16,8 @@ std::string LaunchLog::Span::str() const {
 
 void LaunchLog::add(const void *stream, Launch launch) {
   std::lock_guard guard(lock);
-  Span &span = streams[stream];
+  auto captured = noted.find(stream);
+  Span &span = captured == noted.end() ? streams[stream] : captured->second;
   if (span.count++ == 0)
     span.first = launch;
   span.last = std::move(launch);
@@ -33,13 +34,15 @@ void LaunchLog::add(const void *stream, const Span &added) {
   span.last = added.last;
 }
 
-LaunchLog::Span LaunchLog::take(const void *stream) {
+void LaunchLog::beginNote(const void *stream) {
   std::lock_guard guard(lock);
-  auto found = streams.find(stream);
-  if (found == streams.end())
-    return {};
-  Span span = std::move(found->second);
-  streams.erase(found);
+  noted[stream] = {};
+}
+
+LaunchLog::Span LaunchLog::endNote(const void *stream) {
+  std::lock_guard guard(lock);
+  Span span = std::move(noted[stream]);
+  noted.erase(stream);
   return span;
 }
 

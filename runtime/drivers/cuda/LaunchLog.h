@@ -32,8 +32,10 @@ public:
   void add(const void *stream, Launch launch);
   /// All those of a graph.
   void add(const void *stream, const Span &span);
-  /// Takes the stream's launches out of the log.
-  Span take(const void *stream);
+  /// From here on, and up to `endNote`, the stream's launches are only noted.
+  void beginNote(const void *stream);
+  /// Those.
+  Span endNote(const void *stream);
   /// The stream's kernels have all run.
   void done(const void *stream);
   /// Those of all streams have.
@@ -43,7 +45,7 @@ public:
 
 private:
   mutable std::mutex lock;
-  std::map<const void *, Span> streams;
+  std::map<const void *, Span> streams, noted;
 };
 
 } // namespace dlc::runtime

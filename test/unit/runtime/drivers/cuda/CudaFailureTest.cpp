@@ -276,7 +276,7 @@ TEST(CudaErrors, OutOfMemoryAtEachAllocationOfASessionLeavesItsState) {
       EXPECT_THAT(status.message(), StartsWith("out of memory: "));
       EXPECT_EQ(std::count(status.message().begin(), status.message().end(), '\n'), 0);
       if (!program && function == std::string("cuMemAlloc")) {
-        EXPECT_THAT(status.message(), HasSubstr("; step, reverse, refused, stuck, outside plans "));
+        EXPECT_THAT(status.message(), HasSubstr("; step, reverse, refused, stuck, outside, branch plans "));
         EXPECT_EQ((*session)->device().memoryStats().count, before);
       }
       Status after = train(**session, program);
