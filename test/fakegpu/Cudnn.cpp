@@ -307,8 +307,8 @@ int give(Handle handle, Call call, const void *alpha, const void *beta, int algo
       (needed > 0 && (!call.workspace || std::bit_cast<uintptr_t>(call.workspace) % 256 != 0)))
     return refuse(kBadParam, "too little workspace, or none at a multiple of 256 bytes");
   for (const void *pointer : {call.x, call.w, call.y})
-    if (!pointer || std::bit_cast<uintptr_t>(pointer) % size_t(byteSize(call.what.type())) != 0)
-      return refuse(kBadParam, "a tensor between two elements");
+    if (!pointer || std::bit_cast<uintptr_t>(pointer) % 16 != 0)
+      return refuse(kBadParam, "a tensor that is not at a multiple of 16 bytes");
   call.workspaceBytes = int64_t(needed);
   CUctx_st *context = handle->context;
   int result = driver.submit(*handle->stream, [call = std::move(call), context] { return call.run(*context); });

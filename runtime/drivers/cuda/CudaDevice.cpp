@@ -107,6 +107,13 @@ Status CudaDevice::done(int result, std::string_view function) {
   return fail(status.withContext(id().str()));
 }
 
+Status CudaDevice::libraryFailed(const Status &status) {
+  size_t free = 0, total = 0;
+  // Any call tells; this one does nothing else.
+  int result = api_.cuMemGetInfo(&free, &total);
+  return endsDevice(result) ? done(result, "a library's call") : status.withContext(id().str());
+}
+
 void CudaDevice::ended(int result, std::string_view function) {
   if (Status status = done(result, function); !status.ok())
     (void)fail(std::move(status));

@@ -3,6 +3,7 @@
 #include "dlc/runtime/Device.h"
 #include "drivers/Reservations.h"
 #include "drivers/cuda/CudaApi.h"
+#include "drivers/cuda/CudaLibraries.h"
 #include "drivers/cuda/LaunchLog.h"
 
 #include <set>
@@ -18,6 +19,7 @@ public:
   std::string description() const override;
   int64_t memoryBytes() const override { return int64_t(facts.bytes); }
   std::vector<std::string> compileTargets() const override;
+  std::vector<std::string> libraries() const override { return CudaLibraries::found(); }
   StatusOr<std::unique_ptr<Stream>> createStream() override;
   StatusOr<std::unique_ptr<Event>> createEvent() override;
   StatusOr<std::unique_ptr<Kernels>> load(std::shared_ptr<const Executable> executable) override;
@@ -28,6 +30,7 @@ public:
   const CudaApi &api() const { return api_; }
   const Reservations &memory() const { return memory_; }
   LaunchLog &launches() { return launches_; }
+  CudaLibraries &vendorLibraries() { return libraries_; }
   int capability() const { return facts.capability; } ///< 90 of sm_90
   bool waitsForEachKernel() const { return synchronous; }
   bool usesGraphs() const { return graphs; }
@@ -39,6 +42,8 @@ public:
   void enterToEnd();
   /// The Status of a driver's result; one that ends the device names the kernels it can come from.
   Status done(int result, std::string_view function);
+  /// The Status of a library's call that failed: an earlier kernel's failure comes back through libraries, too.
+  Status libraryFailed(const Status &status);
   /// The same where nobody is told: the device has failed, if it had not before.
   void ended(int result, std::string_view function);
   /// Waits for all work, before something it may use is given back.
@@ -72,6 +77,7 @@ private:
   bool synchronous, graphs;
   Reservations memory_;
   LaunchLog launches_;
+  CudaLibraries libraries_;
   std::recursive_mutex capture;
   std::mutex peersLock;
   std::set<const CudaDevice *> peers; ///< asked already

@@ -38,14 +38,25 @@ public:
 private:
   std::vector<Candidate> candidates();
   Status tryModule(const Candidate &candidate, std::string &refusals);
+  Status openModule(const std::vector<Candidate> &candidates);
+  StatusOr<std::unique_ptr<LibraryKernel>> prepare(const KernelInfo &info);
+  Status checkOperands(const KernelInfo &info, void *const *pointers) const;
+  /// Ok where the device failed: what failed it is in `result`.
+  Status startFunction(const CudaStream &queue, uint32_t index, void *const *pointers, int &result);
   std::string needed() const { return device.compileTargets().front(); }
+
+  /// What a launch starts, one of the two.
+  struct Start {
+    CUfunction function = nullptr;
+    std::unique_ptr<LibraryKernel> call;
+  };
 
   CudaDevice &device;
   std::shared_ptr<const Executable> executable;
   std::vector<std::string> texts; ///< PTX with the zero at its end that the driver wants
   HostImage host;
   CUmodule module = nullptr;
-  std::vector<CUfunction> functions;
+  std::vector<Start> starts; ///< by index of the manifest
 };
 
 // A cubin runs on devices of its major version and no older minor one, PTX on all newer ones.
@@ -105,30 +116,48 @@ Status CudaKernels::tryModule(const Candidate &candidate, std::string &refusals)
   return {};
 }
 
-Status CudaKernels::loadModule() {
-  const std::vector<KernelInfo> &infos = executable->manifest().kernels;
-  std::vector<Candidate> all = candidates();
-  if (!executable->hasDeviceEntries() || (all.empty() && !infos.empty()))
-    return executable->notCompiledFor(device.id(), needed());
-  if (infos.empty())
-    return {};
+Status CudaKernels::openModule(const std::vector<Candidate> &candidates) {
   std::string refusals;
-  for (const Candidate &each : all) {
+  for (const Candidate &each : candidates) {
     if (Status status = tryModule(each, refusals); !status.ok())
       return status;
     if (module)
-      break;
+      return {};
   }
-  if (!module)
-    return {StatusCode::InvalidInput, device.id().str() + ": the driver takes none of the program's kernels (" +
-                                          refusals + "); compile it with --target=" + needed()};
+  return {StatusCode::InvalidInput, device.id().str() + ": the driver takes none of the program's kernels (" +
+                                        refusals + "); compile it with --target=" + needed()};
+}
+
+StatusOr<std::unique_ptr<LibraryKernel>> CudaKernels::prepare(const KernelInfo &info) {
+  StatusOr<std::shared_ptr<DeviceLibrary>> library = device.vendorLibraries().open(info.call->library());
+  if (!library.ok())
+    return device.libraryFailed(library.status());
+  StatusOr<std::unique_ptr<LibraryKernel>> kernel = (*library)->prepare(*info.call);
+  if (!kernel.ok())
+    return device.libraryFailed(kernel.status().withContext(executable->manifest().place(uint64_t(info.site)) +
+                                                            ": kernel '" + info.name + "'"));
+  return kernel;
+}
+
+Status CudaKernels::loadModule() {
+  const std::vector<KernelInfo> &infos = executable->manifest().kernels;
+  std::vector<Candidate> all = candidates();
+  bool hasFunctions = std::any_of(infos.begin(), infos.end(), [](const KernelInfo &info) { return !info.call; });
+  if (!executable->hasDeviceEntries() || (all.empty() && hasFunctions))
+    return executable->notCompiledFor(device.id(), needed());
+  if (hasFunctions)
+    if (Status status = openModule(all); !status.ok())
+      return status;
   for (const KernelInfo &info : infos) {
-    if (info.call)
-      return {StatusCode::InvalidInput, device.id().str() + ": kernel '" + info.name + "' is a call of " +
-                                            std::string(info.call->library()) +
-                                            ", which this runtime cannot make; compile with --matmul=generated "
-                                            "--conv=generated"};
-    int result = device.api().cuModuleGetFunction(&functions.emplace_back(), module, info.name.c_str());
+    Start &start = starts.emplace_back();
+    if (info.call) {
+      StatusOr<std::unique_ptr<LibraryKernel>> call = prepare(info);
+      if (!call.ok())
+        return call.status();
+      start.call = call.take();
+      continue;
+    }
+    int result = device.api().cuModuleGetFunction(&start.function, module, info.name.c_str());
     if (Status status = device.done(result, "cuModuleGetFunction"); !status.ok())
       return status.withContext("kernel '" + info.name + "'");
   }
@@ -136,40 +165,60 @@ Status CudaKernels::loadModule() {
 }
 
 CudaKernels::~CudaKernels() {
-  if (!module)
+  if (starts.empty() && !module)
     return;
   device.enterToEnd();
   device.waitForAll();
-  device.ended(device.api().cuModuleUnload(module), "cuModuleUnload");
+  starts.clear();
+  if (module)
+    device.ended(device.api().cuModuleUnload(module), "cuModuleUnload");
+}
+
+Status CudaKernels::checkOperands(const KernelInfo &info, void *const *pointers) const {
+  for (size_t i = 0; i < info.operands.size(); ++i) {
+    int64_t bytes = info.operands[i].bytes;
+    if (Status status = bytes == 0 ? Status() : device.memory().check(pointers[i], bytes); !status.ok())
+      return status.withContext("operand " + std::to_string(i));
+  }
+  return {};
+}
+
+Status CudaKernels::startFunction(const CudaStream &queue, uint32_t index, void *const *pointers, int &result) {
+  const KernelInfo &info = executable->manifest().kernels[index];
+  std::vector<const void *> parameters; // each points to a parameter's value, an address
+  for (size_t i = 0; i < info.operands.size(); ++i)
+    parameters.push_back(static_cast<const void *>(&pointers[i]));
+  auto extent = [](const std::array<int64_t, 3> &shape, size_t axis) { return unsigned(shape[axis]); };
+  result = device.api().cuLaunchKernel(
+      starts[index].function, extent(info.grid, 0), extent(info.grid, 1), extent(info.grid, 2), extent(info.block, 0),
+      extent(info.block, 1), extent(info.block, 2), 0, queue.get(), const_cast<void **>(parameters.data()), nullptr);
+  return endsDevice(result) ? Status() : device.api().status(result, "cuLaunchKernel");
 }
 
 Status CudaKernels::launch(Stream &stream, uint32_t index, void *const *pointers, std::string_view entry) {
   if (Status status = device.enter(); !status.ok())
     return status;
   auto *queue = dynamic_cast<CudaStream *>(&stream);
-  if (!queue || !queue->belongsTo(device) || index >= functions.size())
+  if (!queue || !queue->belongsTo(device) || index >= starts.size())
     return {StatusCode::InvalidInput, device.id().str() + ": expected a stream of this device and one of " +
-                                          std::to_string(functions.size()) + " kernels, got kernel " +
+                                          std::to_string(starts.size()) + " kernels, got kernel " +
                                           std::to_string(index)};
   auto held = queue->hold();
-  const KernelInfo &info = executable->manifest().kernels[index];
   LaunchLog::Launch launch{executable, index, std::string(entry)};
-  std::vector<const void *> parameters; // each points to a parameter's value, an address
-  for (size_t i = 0; i < info.operands.size(); ++i) {
-    int64_t bytes = info.operands[i].bytes;
-    if (Status status = bytes == 0 ? Status() : device.memory().check(pointers[i], bytes); !status.ok())
-      return status.withContext(device.id().str() + ": " + launch.str() + ": operand " + std::to_string(i));
-    parameters.push_back(static_cast<const void *>(&pointers[i]));
+  int result = kSuccess;
+  Status status = checkOperands(executable->manifest().kernels[index], pointers);
+  if (status.ok() && starts[index].call) {
+    status = starts[index].call->run(queue->get(), pointers);
+    if (!status.ok())
+      return device.libraryFailed(status.withContext(launch.str()));
+  } else if (status.ok()) {
+    status = startFunction(*queue, index, pointers, result);
   }
-  auto extent = [](const std::array<int64_t, 3> &shape, size_t axis) { return unsigned(shape[axis]); };
-  int result = device.api().cuLaunchKernel(
-      functions[index], extent(info.grid, 0), extent(info.grid, 1), extent(info.grid, 2), extent(info.block, 0),
-      extent(info.block, 1), extent(info.block, 2), 0, queue->get(), const_cast<void **>(parameters.data()), nullptr);
   // Before the result is looked at: one that ends the device may come from an earlier launch, or from this one.
-  if (result != kSuccess && !endsDevice(result))
-    return device.api().status(result, "cuLaunchKernel").withContext(device.id().str() + ": " + launch.str());
+  if (!status.ok())
+    return status.withContext(device.id().str() + ": " + launch.str());
   device.launches().add(queue->get(), std::move(launch));
-  if (Status status = device.done(result, "cuLaunchKernel"); !status.ok() || !device.waitsForEachKernel())
+  if (status = device.done(result, "cuLaunchKernel"); !status.ok() || !device.waitsForEachKernel())
     return status;
   return queue->synchronize();
 }

@@ -70,6 +70,8 @@ public:
   bool isHost() const { return host; }
   /// What to compile for, as in `dlc compile --target`, so that this device can run it.
   virtual std::vector<std::string> compileTargets() const = 0;
+  /// The vendor's libraries that programs for it may call, by the names of LibraryCall::library.
+  virtual std::vector<std::string> libraries() const { return {}; }
 
   /// Memory of any content, zeroed on the cpu; `name` says in messages what it is for. LimitExceeded when there is not
   /// enough.
