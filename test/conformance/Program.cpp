@@ -1,5 +1,7 @@
 #include "Program.h"
 
+#include "ProgramPtx.h"
+
 #include "dlc/runtime/SimAbi.h"
 
 #include <array>
@@ -141,6 +143,8 @@ void deadlock(void *const *) {
 
 constexpr DlcSimKernel kSimKernels[] = {add, scale, backwards, deadlock};
 
+constexpr DlcDeviceCode kCudaCode = {"sm_80", "ptx", kProgramPtx, sizeof kProgramPtx - 1};
+
 struct Initial {
   alignas(64) std::array<float, 16> c = {2};
   std::array<float, 4> b = {1, 2, 3, 4};
@@ -156,6 +160,8 @@ Manifest makeManifest(Program::Targets targets) {
     manifest.targets.emplace_back("cpu");
   if (targets.sim)
     manifest.targets.emplace_back("sim");
+  if (targets.cuda)
+    manifest.targets.emplace_back("sm_80");
   manifest.arenas = {{"parameter.f32", "parameter", 4032, 0},
                      {"buffer.f32", "buffer", 128, 0},
                      {"activation", "activation", 4032, 0},
@@ -172,7 +178,7 @@ Manifest makeManifest(Program::Targets targets) {
                       {"outside", {}, {}, 0},
                       {"branch", {{"x", floats}}, {{"y", floats}}, 0}};
   manifest.sites = {{"dl.add", "model.cpp", 10, 3}, {"dl.mul", "model.cpp", 20, 3}, {"dl.gather", "model.cpp", 30, 3}};
-  if (targets.sim)
+  if (targets.sim || targets.cuda)
     manifest.kernels = {
         {"k0", {4, 1, 1}, {256, 1, 1}, 0, {{kBytes, Access::ReadWrite}, {kBytes, Access::Read}}, 0},
         {"k1", {4, 1, 1}, {256, 1, 1}, 0, {{kBytes, Access::Read}, {4, Access::Read}, {kBytes, Access::Write}}, 1},
@@ -200,8 +206,13 @@ StatusOr<std::shared_ptr<const Executable>> Program::make(Targets targets) {
   image.initialBytes = sizeof kInitial;
   if (targets.cpu)
     image.entries = kEntries;
-  if (targets.sim) {
+  if (targets.sim || targets.cuda)
     image.deviceEntries = kDeviceEntries;
+  if (targets.cuda) {
+    image.deviceCode = &kCudaCode;
+    image.deviceCodeCount = 1;
+  }
+  if (targets.sim) {
     image.simKernels = kSimKernels;
     image.simKernelCount = std::size(kSimKernels);
     image.simApi = &services;

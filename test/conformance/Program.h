@@ -4,7 +4,7 @@
 
 namespace dlc::test {
 
-/// A program as a compiler would write it, for the cpu and for sim.
+/// A program as a compiler would write it, for the cpu, for sim, and PTX for CUDA devices.
 ///
 /// Variables w: f32[kCount], uniform in [-1, 1); b: f32[4] = 1, 2, 3, 4. A constant c = 2. Entries:
 ///   step(x: f32[kCount]) -> (y: f32[kCount])   w += x; y = c * w, over scratch
@@ -17,9 +17,9 @@ struct Program {
   static constexpr int64_t kCount = 1000, kOdd = 1237;
   enum Entry : size_t { kStep, kReverse, kRefused, kStuck, kOutside, kBranch };
 
-  /// What is in the image; without `sim` only the entries of the cpu, without `cpu` only those of devices.
+  /// What is in the image: entries of the cpu, and those of devices with kernels for sim or PTX.
   struct Targets {
-    bool cpu = true, sim = true;
+    bool cpu = true, sim = true, cuda = true;
   };
   static StatusOr<std::shared_ptr<const Executable>> make() { return make({}); }
   static StatusOr<std::shared_ptr<const Executable>> make(Targets targets);

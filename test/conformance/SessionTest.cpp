@@ -159,7 +159,8 @@ TEST_P(Conformance, AFailedEntryNamesItsLineAndEndsTheSession) {
 
 TEST_P(Conformance, ProgramsWithoutCodeForTheDeviceAreRefused) {
   auto session = Session::create({.threads = 1, .device = device->id()}).take();
-  Program::Targets other = device->isHost() ? Program::Targets{false, true} : Program::Targets{true, false};
+  Program::Targets other =
+      device->isHost() ? Program::Targets{false, true, false} : Program::Targets{true, false, false};
   std::string expected = device->isHost() ? "cpu: the program was compiled for sim; compile it with --target=cpu"
                                           : device->id().str() +
                                                 ": the program was compiled for cpu; compile it with "

@@ -128,7 +128,9 @@ int cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
   DLC_FAKE_ENTER(cuDeviceGetAttribute)
   if (!isDevice(device))
     return kInvalidDevice;
-  constexpr std::pair<int, int> values[] = {{kMultiprocessors, 132}, {kCapabilityMajor, 9}, {kCapabilityMinor, 0}};
+  constexpr std::pair<int, int> values[] = {{kMultiprocessors, 132},       {kCapabilityMajor, 9},
+                                            {kCapabilityMinor, 0},         {kClockRate, 1'830'000},
+                                            {kMemoryClockRate, 2'619'000}, {kMemoryBusWidth, 5120}};
   for (auto [known, found] : values)
     if (known == attribute) {
       *value = found;

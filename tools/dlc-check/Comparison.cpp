@@ -1,9 +1,8 @@
 #include "Comparison.h"
 
+#include "Agrees.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace dlc::check;
@@ -17,11 +16,7 @@ void Report::fault(const Twine &what) {
 }
 
 bool dlc::check::agrees(double expected, double got, double tolerance) {
-  if (std::isnan(expected) || std::isnan(got))
-    return std::isnan(expected) && std::isnan(got);
-  if (std::isinf(expected) || std::isinf(got))
-    return expected == got;
-  return std::abs(got - expected) <= tolerance * std::max(1.0, std::abs(expected));
+  return difference(expected, got, tolerance) <= 1;
 }
 
 std::string dlc::check::indexOf(ArrayRef<int64_t> shape, int64_t position) {

@@ -1,5 +1,6 @@
 #include "CompiledCheck.h"
 
+#include "CaseFile.h"
 #include "dlc/codegen/CompileModule.h"
 #include "dlc/runtime/Float16.h"
 #include "dlc/runtime/Session.h"
@@ -102,8 +103,13 @@ static dl::ReferenceTensor fromMemory(Buffer &buffer) {
   return tensor;
 }
 
-// The module as a user would write it: an entry, without the attributes only tests know.
-static OwningOpRef<ModuleOp> entryOf(const Program &program) {
+std::vector<char> dlc::check::memoryOf(const dl::ReferenceTensor &tensor) {
+  std::vector<char> memory(size_t(tensor.size()) * ((tensor.type.getElementTypeBitWidth() + 7) / 8));
+  toMemory(tensor, memory.data());
+  return memory;
+}
+
+OwningOpRef<ModuleOp> dlc::check::entryOf(const Program &program) {
   OwningOpRef<ModuleOp> module = program.module().clone();
   func::FuncOp function = *module->getOps<func::FuncOp>().begin();
   SmallVector<StringAttr> names;
@@ -179,7 +185,7 @@ static std::array<SessionOptions, 2> variants(bool sim) {
   return {SessionOptions{.device = {"sim", 0}}, SessionOptions{.device = {"sim", 1}}};
 }
 
-static double toleranceOf(func::FuncOp function, Type type, double given) {
+double dlc::check::compiledTolerance(func::FuncOp function, Type type, double given) {
   Type element = getElementTypeOrSelf(type);
   if (element.isF16() || element.isBF16()) // what is given is meant for f32
     return (element.isF16() ? kF16Rounding : kBF16Rounding) * toleranceOf(function, "dl.roundings", kRoundings) *
@@ -200,12 +206,12 @@ static void compareRuns(Report &report, const Twine &what, func::FuncOp function
     dl::ReferenceTensor wanted = expected.results[index];
     wanted.roundFloats(); // so that what is too large for the type is an infinity
     compare(report, what + " result " + Twine(index), wanted, fromMemory(buffer),
-            toleranceOf(function, buffer.getType(), tolerance));
+            compiledTolerance(function, buffer.getType(), tolerance));
     compareBits(report, what + " result " + Twine(index), buffer, other.results[index]);
   }
   for (auto &[name, buffer] : one.variables) {
     compare(report, what + " variable @" + name, expected.state.at(name), fromMemory(buffer),
-            toleranceOf(function, buffer.getType(), tolerance));
+            compiledTolerance(function, buffer.getType(), tolerance));
     compareBits(report, what + " variable @" + name, buffer, other.variables.at(name));
   }
 }
@@ -242,6 +248,8 @@ static void checkTarget(Report &report, const Twine &what, const Program &progra
 void dlc::check::checkTargets(Report &report, StringRef what, const Program &program,
                               ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
                               const Outcome &expected, double tolerance, const CheckOptions &options) {
+  if (options.cases)
+    return options.cases->add(report, what, program, arguments, state, expected, tolerance);
   if (options.compiled)
     checkTarget(report, what, program, arguments, state, expected, tolerance, false, options);
   if (options.sim)

@@ -33,6 +33,8 @@ private:
 /// The tolerance an attribute of the function gives, or the default.
 double toleranceOf(mlir::func::FuncOp function, llvm::StringRef attribute, double otherwise);
 
+class CaseFile;
+
 struct CheckOptions {
   uint64_t seed = 1;
   bool compiled = false;               // also compile for the cpu, run and compare
@@ -42,6 +44,7 @@ struct CheckOptions {
   std::string mesh = {};               // also on the members of a mesh, as "data=3"
   int64_t splitDim = 0;                // the dim of arguments that is split then, or their last one
   bool isRetyped = false;              // of other floats than as written: only what is compiled is compared
+  CaseFile *cases = nullptr;           // what would be compiled and compared is written there instead
 };
 
 /// Value, decomposition, expected values, gradients; false if any is wrong, after telling what.

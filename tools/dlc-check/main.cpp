@@ -1,3 +1,4 @@
+#include "CaseFile.h"
 #include "FunctionCheck.h"
 #include "Retype.h"
 #include "dlc/codegen/CompileModule.h"
@@ -25,6 +26,13 @@ static llvm::cl::opt<std::string> element("element",
 static llvm::cl::opt<std::string> cpu("cpu", llvm::cl::desc("As in dlc compile"), llvm::cl::init("host"));
 static llvm::cl::list<std::string> allow("allow", llvm::cl::desc("As in dlc compile"));
 
+static llvm::cl::opt<std::string>
+    cases("cases",
+          llvm::cl::desc("Compile nothing to compare here; write <path>.so and <path>.safetensors instead: the "
+                         "programs for --target, their inputs, and what the reference gives"));
+static llvm::cl::list<std::string> targets("target", llvm::cl::CommaSeparated,
+                                           llvm::cl::desc("Of --cases, as in dlc compile"));
+
 // Exit codes: 0 all right, 1 a check failed, 2 the file cannot be read.
 int main(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv, "dlc-check: checks the functions of a file against the reference\n");
@@ -45,6 +53,7 @@ int main(int argc, char **argv) {
     return 2;
   if (!element.empty() && mlir::failed(dlc::check::retype(*module, element)))
     return 2;
+  dlc::check::CaseFile file;
   int checked = 0, failed = 0;
   for (auto function : module->getOps<func::FuncOp>()) {
     if (function.isExternal() || (!only.empty() && function.getName() != only))
@@ -60,7 +69,8 @@ int main(int argc, char **argv) {
                                                    .allow = {allow.begin(), allow.end()},
                                                    .mesh = mesh,
                                                    .splitDim = splitDim,
-                                                   .isRetyped = !element.empty()});
+                                                   .isRetyped = !element.empty(),
+                                                   .cases = cases.empty() ? nullptr : &file});
     llvm::outs() << (ok ? "ok   @" : "FAIL @") << function.getName() << "\n";
     ++checked;
     failed += !ok;
@@ -69,5 +79,10 @@ int main(int argc, char **argv) {
     llvm::errs() << path << ": expects a function to check, got none\n";
     return 1;
   }
+  if (!cases.empty())
+    if (dlc::Status written = file.write(cases, {targets.begin(), targets.end()}, cpu); !written.ok()) {
+      llvm::errs() << path << ": " << written.message() << "\n";
+      return 1;
+    }
   return failed ? 1 : 0;
 }

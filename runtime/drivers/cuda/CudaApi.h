@@ -81,6 +81,9 @@ using CUdevice = int;
   X(kEventDisableTiming, CU_EVENT_DISABLE_TIMING, 2)                                                                   \
   X(kCaptureThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                                                       \
   X(kMultiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                    \
+  X(kClockRate, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 13)                                                                    \
+  X(kMemoryClockRate, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 36)                                                       \
+  X(kMemoryBusWidth, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 37)                                                  \
   X(kCapabilityMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                                \
   X(kCapabilityMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                                \
   X(kJitErrorLog, CU_JIT_ERROR_LOG_BUFFER, 5)                                                                          \
