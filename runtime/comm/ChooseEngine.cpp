@@ -1,11 +1,14 @@
 #include "comm/ChooseEngine.h"
 #include "comm/host/Host.h"
 #include "comm/host/HostCommunicator.h"
+#include "comm/nccl/NcclApi.h"
+#include "comm/nccl/NcclDevice.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 
 #include <unistd.h>
 
@@ -13,14 +16,22 @@ namespace dlc::runtime {
 
 namespace {
 
-MemberPlace ownPlace() {
+/// Empty where NCCL is of no use to this member.
+std::string deviceOf(const Group &group, const CommunicatorOptions &options) {
+  if (group.device.empty() || options.fixedOrder || options.network || !nccl::Api::load().ok())
+    return {};
+  StatusOr<std::string> address = NcclDevice::addressOf(group.device);
+  return address.ok() ? *address : std::string();
+}
+
+MemberPlace ownPlace(const Group &group, const CommunicatorOptions &options) {
   bool mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
-  return {hostIdentity(), getpid(), mpirun && hasPlugin("mpi"), hasPlugin("gloo")};
+  return {hostIdentity(), getpid(), mpirun && hasPlugin("mpi"), hasPlugin("gloo"), deviceOf(group, options)};
 }
 
 std::string textOf(const MemberPlace &place) {
   return std::string(place.mpi ? "m" : "-") + (place.gloo ? "g" : "-") + std::to_string(place.process) + " " +
-         place.host;
+         place.device + " " + place.host;
 }
 
 MemberPlace placeOf(const std::string &text) {
@@ -30,15 +41,19 @@ MemberPlace placeOf(const std::string &text) {
   place.mpi = text[0] == 'm';
   place.gloo = text[1] == 'g';
   const char *end = std::from_chars(text.data() + 2, text.data() + text.size(), place.process).ptr;
-  place.host.assign(end, text.data() + text.size());
+  std::string_view rest(end, size_t(text.data() + text.size() - end));
+  rest.remove_prefix(std::min<size_t>(1, rest.size()));
+  size_t space = std::min(rest.find(' '), rest.size());
+  place.device = rest.substr(0, space);
+  place.host = rest.substr(std::min(space + 1, rest.size()));
   return place;
 }
 
 class AutoFactory final : public CommunicatorFactory {
   StatusOr<std::unique_ptr<Communicator>> make(Store &store, const Group &group, int channel, uint64_t generation,
                                                Deadline deadline, const CommunicatorOptions &options) override {
-    StatusOr<std::vector<std::string>> told =
-        exchange(store, storeKey(group, channel, generation) + "/place/", group, textOf(ownPlace()), deadline);
+    StatusOr<std::vector<std::string>> told = exchange(store, storeKey(group, channel, generation) + "/place/", group,
+                                                       textOf(ownPlace(group, options)), deadline);
     if (!told.ok())
       return told.status();
     std::vector<MemberPlace> places;
@@ -62,6 +77,11 @@ class AutoFactory final : public CommunicatorFactory {
 StatusOr<std::string> chooseEngine(std::span<const MemberPlace> places) {
   auto all = [&](auto holds) { return std::all_of(places.begin(), places.end(), holds); };
   bool oneHost = all([&](const MemberPlace &each) { return each.host == places.front().host; });
+  std::set<std::string> devices;
+  for (const MemberPlace &each : places)
+    devices.insert(each.device);
+  if (oneHost && devices.size() == places.size() && !devices.contains(""))
+    return std::string("nccl");
   if (oneHost)
     return std::string(
         all([&](const MemberPlace &each) { return each.process == places.front().process; }) ? "inprocess" : "shm");

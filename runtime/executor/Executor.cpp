@@ -39,24 +39,19 @@ static int32_t fetch(DlcExecutor *executor, void *to, const void *from, int64_t 
   return codeOf(executor, status.ok() ? executor->stream->synchronize() : status);
 }
 
-// What was given before must be on its way: the host works on it, or waits for what others make of it.
-static Status boundary(DlcExecutor *executor, uint32_t collective) {
-  bool passes = executor->team || !executor->collectives->onHost(collective);
-  return passes ? Status() : executor->replay->boundary();
-}
-
 static int32_t collectiveStart(DlcExecutor *executor, uint32_t collective, const void *from, void *to) {
-  if (!executor->collectives)
+  runtime::Collectives *collectives = executor->collectives;
+  if (!collectives)
     return codeOf(executor, {StatusCode::InvalidInput, "a program with collectives needs a job of several members"});
-  Status status = boundary(executor, collective);
-  return codeOf(executor, status.ok() ? executor->collectives->start(collective, from, to) : status);
+  return codeOf(executor, executor->team ? collectives->start(collective, from, to)
+                                         : executor->replay->start(collective, from, to));
 }
 
 static int32_t collectiveWait(DlcExecutor *executor, uint32_t collective) {
   if (!executor->collectives)
     return collectiveStart(executor, collective, nullptr, nullptr);
-  Status status = boundary(executor, collective);
-  return codeOf(executor, status.ok() ? executor->collectives->wait(collective) : status);
+  return codeOf(executor,
+                executor->team ? executor->collectives->wait(collective) : executor->replay->wait(collective));
 }
 
 const DlcApi kCpuApi = {DLC_ABI_VERSION, sizeof(DlcApi),  parallelFor,    fail,   nullptr,

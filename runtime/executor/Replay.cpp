@@ -7,6 +7,8 @@
 //   k5} k5                    k5
 #include "executor/Replay.h"
 
+#include "job/Collectives.h"
+
 #include <array>
 #include <bit>
 #include <utility>
@@ -53,6 +55,24 @@ Status Replay::copy(void *to, const void *from, int64_t bytes) {
   return give({Piece::kCopy, operands});
 }
 
+Status Replay::start(uint32_t collective, const void *from, void *to) {
+  if (collectives->inGraphs(collective)) {
+    std::array<void *, 3> operands = {std::bit_cast<void *>(uint64_t(collective)), const_cast<void *>(from), to};
+    return give({Piece::kStart, operands});
+  }
+  Status status = boundary();
+  return status.ok() ? collectives->start(collective, from, to) : status;
+}
+
+Status Replay::wait(uint32_t collective) {
+  if (collectives->inGraphs(collective)) {
+    std::array<void *, 1> operands = {std::bit_cast<void *>(uint64_t(collective))};
+    return give({Piece::kWait, operands});
+  }
+  Status status = boundary();
+  return status.ok() ? collectives->wait(collective) : status;
+}
+
 Status Replay::give(const Piece &piece) {
   if (mode == Mode::Held) {
     if (same->work.has(piece, position) || isSame([&](const Segment &other) { return other.has(piece, position); })) {
@@ -68,9 +88,18 @@ Status Replay::give(const Piece &piece) {
 }
 
 Status Replay::giveNow(const Piece &piece) {
-  if (piece.kernel != Piece::kCopy)
-    return kernels.launch(stream, piece.kernel, piece.operands.data(), manifest.entries[entry].name);
-  return stream.copy(piece.operands[0], piece.operands[1], std::bit_cast<int64_t>(piece.operands[2]));
+  auto operands = piece.operands;
+  auto numberAt = [&](size_t i) { return std::bit_cast<uint64_t>(operands[i]); };
+  switch (piece.kernel) {
+  case Piece::kCopy:
+    return stream.copy(operands[0], operands[1], int64_t(numberAt(2)));
+  case Piece::kStart:
+    return collectives->start(uint32_t(numberAt(0)), operands[1], operands[2]);
+  case Piece::kWait:
+    return collectives->wait(uint32_t(numberAt(0)));
+  default:
+    return kernels.launch(stream, piece.kernel, operands.data(), manifest.entries[entry].name);
+  }
 }
 
 // It turned out to be new.
@@ -120,17 +149,36 @@ Status Replay::finish(Call *whole) {
 
 Status Replay::play(Place::iterator known) {
   place->splice(place->begin(), *place, known);
-  auto work = [&] { return known->work.each([this](const Piece &piece) { return giveNow(piece); }); };
   if (known->work.pieces() < 2) // one launch is no more than one graph
-    return work();
-  if (!known->graph) {
-    StatusOr<std::unique_ptr<runtime::Graph>> captured = stream.capture(work);
-    if (!captured.ok())
-      return captured.status();
-    known->graph = captured.take();
-    graphs = bool(known->graph);
-  }
-  return known->graph ? stream.launch(*known->graph) : work();
+    return giveAll(*known);
+  if (!known->graph)
+    if (Status status = capture(*known); !status.ok())
+      return status;
+  if (!known->graph)
+    return giveAll(*known);
+  Status status = stream.launch(*known->graph);
+  return !status.ok() || !collectives ? status : known->work.each([this](const Piece &piece) {
+    if (piece.kernel == Piece::kStart)
+      collectives->replayed(uint32_t(std::bit_cast<uint64_t>(piece.operands[0])));
+    return Status();
+  });
+}
+
+Status Replay::capture(Known &known) {
+  if (collectives)
+    collectives->note(true);
+  StatusOr<std::unique_ptr<runtime::Graph>> captured = stream.capture([&] { return giveAll(known); });
+  if (collectives)
+    collectives->note(false);
+  if (!captured.ok())
+    return captured.status();
+  known.graph = captured.take();
+  graphs = bool(known.graph);
+  return {};
+}
+
+Status Replay::giveAll(const Known &known) {
+  return known.work.each([this](const Piece &piece) { return giveNow(piece); });
 }
 
 } // namespace dlc

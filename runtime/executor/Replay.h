@@ -9,6 +9,10 @@
 #include <optional>
 #include <vector>
 
+namespace dlc::runtime {
+class Collectives;
+}
+
 namespace dlc {
 
 /// Gives a program's work to a stream: each segment that comes again as a graph, at the cost of one call.
@@ -33,8 +37,14 @@ public:
   /// Does a call; `enter` runs the entry's code.
   Status run(Call call, const std::function<Status()> &enter);
 
+  /// Of the program, which has some.
+  void use(runtime::Collectives &all) { collectives = &all; }
+
   Status launch(uint32_t kernel, void *const *operands);
   Status copy(void *to, const void *from, int64_t bytes);
+  /// Of a collective; boundaries where the host has work with it.
+  Status start(uint32_t collective, const void *from, void *to);
+  Status wait(uint32_t collective);
   /// Gives what was held back; what comes now is another segment.
   Status boundary();
 
@@ -61,6 +71,8 @@ private:
   bool isSame(const std::function<bool(const Segment &)> &fits);
   Status finish(Call *whole);
   Status play(Place::iterator known);
+  Status capture(Known &known);
+  Status giveAll(const Known &known);
 
   // Graphs are for work that comes again: of other work the memory would grow.
   static constexpr size_t kMostAtPlace = 8; ///< branches and pointers that take turns
@@ -69,6 +81,7 @@ private:
   runtime::Stream &stream;
   runtime::Kernels &kernels;
   const Manifest &manifest;
+  runtime::Collectives *collectives = nullptr;
   bool graphs = true;                     ///< the device has them, as far as is known
   std::vector<std::vector<Place>> places; ///< by entry, and number of boundaries before
 

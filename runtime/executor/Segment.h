@@ -9,12 +9,13 @@
 
 namespace dlc {
 
-/// A launch or a copy inside the device, as an entry gives it.
+/// A launch, a copy inside the device, or a collective that stays there, as an entry gives it.
 struct Piece {
-  static constexpr uint32_t kCopy = ~uint32_t(0);
+  static constexpr uint32_t kCopy = ~uint32_t(0), kStart = kCopy - 1, kWait = kCopy - 2;
 
-  uint32_t kernel = kCopy;         ///< by index of the manifest's "kernels"
-  std::span<void *const> operands; ///< of a copy: target, source, bytes
+  uint32_t kernel = kCopy; ///< by index of the manifest's "kernels"
+  /// Of a copy: target, source, bytes; of a collective: its index, and at the start where from and where to.
+  std::span<void *const> operands;
 };
 
 /// Work of an entry between two points where the host must have its hands free: pieces in the order they were given.

@@ -165,10 +165,11 @@ Status Session::meetMembers(Program &program, const std::vector<std::string> &st
   if (!number.ok())
     return number.status();
   StatusOr<std::unique_ptr<runtime::Collectives>> bound =
-      runtime::Collectives::bind(*job, member, *number, program.executable(), device_, *stream_);
+      runtime::Collectives::bind(*job, member, *number, program.executable(), device_, *stream_, watch);
   if (!bound.ok())
     return bound.status();
   program.collectives = bound.take();
+  program.graphs->use(*program.collectives);
   return runtime::agreeOnStart(*job, member, *this, started);
 }
 

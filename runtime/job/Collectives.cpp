@@ -1,9 +1,11 @@
 #include "job/Collectives.h"
 
+#include "comm/DeviceCollectives.h"
 #include "dlc/runtime/Profile.h"
 #include "monitor/Progress.h"
 
 #include <cstring>
+#include <utility>
 
 namespace dlc::runtime {
 
@@ -49,36 +51,64 @@ std::vector<double> room(int64_t bytes) { return std::vector<double>(size_t(byte
 } // namespace
 
 StatusOr<std::unique_ptr<Collectives>> Collectives::bind(Job &job, int local, uint32_t program,
-                                                         const Executable &executable, Device &device, Stream &stream) {
+                                                         const Executable &executable, Device &device, Stream &stream,
+                                                         std::shared_ptr<StreamWatch> &watch) {
   std::unique_ptr<Collectives> made(new Collectives(job, job.progress(local), program, device, stream));
   const Manifest &manifest = executable.manifest();
-  for (size_t i = 0; i < manifest.collectives.size(); ++i) {
-    const CollectiveInfo &info = manifest.collectives[i];
-    StatusOr<Communicator *> communicator = job.communicator(local, info.axes, manifest.mesh, int(info.channel));
-    if (!communicator.ok())
-      return communicator.status().withContext("communicator along " + axesText(info.axes));
-    Slot &slot = made->slots.emplace_back();
-    slot.info = &info;
-    slot.communicator = *communicator;
-    slot.label = labelOf(manifest, i);
-    if (device.isHost())
-      continue;
-    Sizes sizes = sizesOf(info, slot.communicator->size());
-    slot.in = room(sizes.in);
-    slot.out = info.kind == CollectiveKind::AllReduce ? std::vector<double>() : room(sizes.out);
-    StatusOr<std::unique_ptr<Event>> event = device.createEvent();
-    if (!event.ok())
-      return event.status();
-    slot.copied = event.take();
-  }
   std::vector<std::string> labels;
-  for (const Slot &slot : made->slots)
+  made->slots.resize(manifest.collectives.size());
+  for (size_t i = 0; i < manifest.collectives.size(); ++i) {
+    Slot &slot = made->slots[i];
+    slot.info = &manifest.collectives[i];
+    slot.label = labelOf(manifest, i);
     labels.push_back(slot.label);
+    if (Status status = made->prepare(slot, local, manifest.mesh); !status.ok())
+      return status;
+    if (!slot.onDevice)
+      continue;
+    if (!watch) {
+      StatusOr<std::shared_ptr<StreamWatch>> created = StreamWatch::make(job, local, device, stream);
+      if (!created.ok())
+        return created.status();
+      watch = created.take();
+      stream.waitBy([watch](const std::function<StatusOr<bool>()> &reached) { return watch->wait(reached); });
+    }
+    made->watch = watch;
+    watch->add(*slot.onDevice);
+  }
   job.nameCollectives(program, std::move(labels));
   return made;
 }
 
-Collectives::~Collectives() = default;
+Status Collectives::prepare(Slot &slot, int local, const MeshInfo &mesh) {
+  const CollectiveInfo &info = *slot.info;
+  bool stays = !device.isHost() && staysOnDevice(info.kind, Reduce(info.reduce), info.dtype, mesh.isOrdered(info.axes));
+  StatusOr<Communicator *> communicator = job.communicator(local, info.axes, mesh, int(info.channel), !stays);
+  if (!communicator.ok())
+    return communicator.status().withContext("communicator along " + axesText(info.axes));
+  slot.communicator = *communicator;
+  slot.onDevice = stays ? slot.communicator->onDevice() : nullptr;
+  if (device.isHost())
+    return {};
+  for (std::unique_ptr<Event> *each : {&slot.ready, &slot.done, &slot.noted}) {
+    StatusOr<std::unique_ptr<Event>> event = device.createEvent();
+    if (!event.ok())
+      return event.status();
+    *each = event.take();
+  }
+  if (slot.onDevice)
+    return {};
+  Sizes sizes = sizesOf(info, slot.communicator->size());
+  slot.in = room(sizes.in);
+  slot.out = info.kind == CollectiveKind::AllReduce ? std::vector<double>() : room(sizes.out);
+  return {};
+}
+
+Collectives::~Collectives() {
+  if (watch)
+    for (const Slot &slot : slots)
+      watch->forget(&slot);
+}
 
 void Collectives::begin(size_t entry) {
   progress.beginStep();
@@ -88,29 +118,34 @@ void Collectives::begin(size_t entry) {
 Status Collectives::end(Status status) {
   progress.enter(Phase::UserCode);
   for (Slot &slot : slots) {
-    if (!slot.work)
+    if (!slot.work && !slot.underWay)
       continue;
     if (status.ok())
       status = {StatusCode::Internal, slot.label + " was started and never waited for"};
     // Whoever holds this member's memory lets go of it; the others fail with it.
     slot.communicator->abort(status);
     slot.work.reset();
+    slot.underWay = false;
   }
-  return status;
+  return watch && status.ok() ? watch->endStep() : status;
 }
 
 Status Collectives::start(uint32_t index, const void *from, void *to) {
   if (index >= slots.size())
     return {StatusCode::Internal, "there is no collective " + std::to_string(index)};
   Slot &slot = slots[index];
-  if (slot.work)
+  if (slot.work || slot.underWay)
     return {StatusCode::Internal, slot.label + " was started twice without a wait"};
   slot.op = Op{.id = {program, index, progress.step()}, .label = slot.label};
+  if (slot.onDevice) {
+    Status status = startOnDevice(slot, from, to);
+    return status.ok() ? status : failed(slot, status);
+  }
   slot.to = to;
   if (!device.isHost()) {
     if (Status status = stage(slot, from); !status.ok())
       return status;
-    slot.op.after = slot.copied.get();
+    slot.op.after = slot.ready.get();
     from = slot.in.data();
     to = slot.out.empty() ? slot.in.data() : slot.out.data();
   } else if (slot.info->kind == CollectiveKind::AllReduce && from != to) {
@@ -124,13 +159,47 @@ Status Collectives::start(uint32_t index, const void *from, void *to) {
   return {};
 }
 
-/// The job's reason, and where it met this member.
+// The first time members show each other that they mean the same, so that no wrong numbers come of it; from then on
+// nothing waits here.
+Status Collectives::startOnDevice(Slot &slot, const void *from, void *to) {
+  const CollectiveInfo &info = *slot.info;
+  uint32_t index = slot.op.id.index;
+  DeviceCollectives::Call call{info.kind, Reduce(info.reduce), info.dtype, info.count, from, to};
+  Event &done = isNoting ? *slot.noted : *slot.done;
+  if (!isNoting)
+    progress.started(size_t(info.channel), program, index, info.count);
+  if (!std::exchange(slot.agreed, true)) {
+    progress.enter(Phase::Wait, program, index);
+    Status status = slot.onDevice->agree(slot.op, call);
+    progress.enter(Phase::Run, program, uint32_t(info.entry));
+    if (!status.ok())
+      return status;
+  }
+  Stream &other = slot.onDevice->stream();
+  Status status = stream.record(*slot.ready);
+  if (status.ok())
+    status = other.wait(*slot.ready);
+  if (status.ok())
+    status = slot.onDevice->enqueue(slot.op, call);
+  if (status.ok())
+    status = other.record(done);
+  if (!status.ok())
+    return status;
+  slot.underWay = true;
+  if (!isNoting)
+    watch->began(&slot, {program, index, slot.op.id.step, slot.label, &done});
+  return {};
+}
+
+void Collectives::replayed(uint32_t index) {
+  Slot &slot = slots[index];
+  slot.op.id.step = progress.step();
+  progress.started(size_t(slot.info->channel), program, index, slot.info->count);
+  watch->began(&slot, {program, index, slot.op.id.step, slot.label, nullptr});
+}
+
 Status Collectives::failed(const Slot &slot, const Status &why) {
-  Status reason = job.failed(why.withContext(slot.label));
-  if (reason.message().find(slot.label) != std::string::npos)
-    return reason;
-  return {reason.code(),
-          reason.message() + "\n  this rank was in step " + std::to_string(slot.op.id.step) + ", in " + slot.label};
+  return failedIn(job, slot.label, slot.op.id.step, why);
 }
 
 // In the order of the stream: the communicator waits for the event.
@@ -138,7 +207,7 @@ Status Collectives::stage(Slot &slot, const void *from) {
   Sizes sizes = sizesOf(*slot.info, slot.communicator->size());
   if (Status status = stream.copyToHost(slot.in.data(), from, sizes.in); !status.ok())
     return status;
-  return stream.record(*slot.copied);
+  return stream.record(*slot.ready);
 }
 
 StatusOr<WorkPtr> Collectives::submit(Slot &slot, const Op &op, const void *from, void *to) {
@@ -165,9 +234,11 @@ StatusOr<WorkPtr> Collectives::submit(Slot &slot, const Op &op, const void *from
 }
 
 Status Collectives::wait(uint32_t index) {
-  if (index >= slots.size() || !slots[index].work)
+  if (index >= slots.size() || (!slots[index].work && !slots[index].underWay))
     return {StatusCode::Internal, "a wait for collective " + std::to_string(index) + ", which was not started"};
   Slot &slot = slots[index];
+  if (std::exchange(slot.underWay, false))
+    return stream.wait(isNoting ? *slot.noted : *slot.done);
   Status status;
   {
     profile::Span span(profile::Category::Wait, slot.label);

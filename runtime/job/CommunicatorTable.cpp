@@ -13,8 +13,10 @@ CommunicatorTable::CommunicatorTable(Store &store, const Contract &contract, std
 CommunicatorTable::~CommunicatorTable() = default;
 
 StatusOr<Communicator *> CommunicatorTable::get(const std::string &name, const std::vector<int> &members, int member,
-                                                int channel, bool fixedOrder) {
-  Key key{member, channel, fixedOrder, name, members};
+                                                int channel, bool fixedOrder, bool onHost) {
+  // Operations of the two ways would meet in another order on each member if they shared a channel.
+  bool either = deviceOf(member).starts_with("cuda:") && (engine_ == "auto" || engine_ == "nccl");
+  Key key{member, channel, fixedOrder, onHost || !either, name, members};
   std::string groupName;
   {
     std::lock_guard guard(lock_);
@@ -55,25 +57,25 @@ void CommunicatorTable::abort(const Status &why) noexcept {
 }
 
 StatusOr<std::unique_ptr<Communicator>> CommunicatorTable::create(const Key &key, const std::string &name) {
-  StatusOr<CommunicatorFactory *> factory = CommunicatorFactory::open(engineFor(key.members));
+  StatusOr<CommunicatorFactory *> factory = CommunicatorFactory::open(engineFor(key));
   if (!factory.ok())
     return factory.status();
   Group group{name, int(std::find(key.members.begin(), key.members.end(), key.member) - key.members.begin()), {}};
   for (int member : key.members)
     group.members.push_back(names_[size_t(member)]);
-  group.device = devices_[size_t(key.member % perProcess_)];
+  if (!key.onHost || engine_ == "nccl")
+    group.device = deviceOf(key.member);
   return (*factory)->create(store_, group, key.channel, contract_.generation,
                             std::chrono::steady_clock::now() + contract_.timeout, {key.fixedOrder, {}});
 }
 
-std::string CommunicatorTable::engineFor(const std::vector<int> &members) const {
+std::string CommunicatorTable::engineFor(const Key &key) const {
   auto process = [&](int member) { return member / perProcess_; };
-  bool together = std::all_of(members.begin(), members.end(),
-                              [&](int member) { return process(member) == process(members.front()); });
-  // One who asks for NCCL wants the devices' way in a process too.
-  if (together && engine_ != "nccl")
-    return "inprocess";
-  return engine_;
+  bool together = std::all_of(key.members.begin(), key.members.end(),
+                              [&](int member) { return process(member) == process(key.members.front()); });
+  // Devices may have a way of their own in a process too, and one who asks for NCCL wants it.
+  bool byDevices = engine_ == "nccl" || (engine_ == "auto" && !key.onHost);
+  return together && !byDevices ? "inprocess" : engine_;
 }
 
 /// The group's name, unlike that of other groups: axes of one name may belong to several meshes, and each axis has a

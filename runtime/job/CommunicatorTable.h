@@ -23,9 +23,9 @@ public:
   ~CommunicatorTable();
 
   /// Between these members, in this order; `member` is one of them. `fixedOrder`: sums have one order whatever the
-  /// engine.
+  /// engine. `onHost`: elements are there, or have to come there.
   StatusOr<Communicator *> get(const std::string &name, const std::vector<int> &members, int member, int channel,
-                               bool fixedOrder = false);
+                               bool fixedOrder = false, bool onHost = true);
 
   /// What they did last.
   std::vector<ChannelRecord> history() const;
@@ -37,13 +37,15 @@ private:
   struct Key {
     int member, channel;
     bool fixedOrder;
+    bool onHost; ///< of members on devices, whose engine may leave elements there
     std::string name;
     std::vector<int> members;
     auto operator<=>(const Key &) const = default;
   };
 
   StatusOr<std::unique_ptr<Communicator>> create(const Key &key, const std::string &name);
-  std::string engineFor(const std::vector<int> &members) const;
+  std::string engineFor(const Key &key) const;
+  const std::string &deviceOf(int member) const { return devices_[size_t(member % perProcess_)]; }
   std::string nameFor(const Key &key);
 
   Store &store_;

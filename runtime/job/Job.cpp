@@ -156,7 +156,9 @@ Status Job::watch(std::unique_ptr<Store> connection) {
   return {};
 }
 
+// Sessions wait for work that needs the other members, so they go while those are watched.
 Job::~Job() {
+  sessions_.clear();
   bool serves = rank() == 0 && contract_.directory.empty() && !contract_.externalStore;
   if (monitor_ && !left_ && serves && !failure().ok())
     monitor_->linger();
@@ -225,7 +227,7 @@ Status Job::forEachMember(const std::function<Status(int)> &work) {
 }
 
 StatusOr<Communicator *> Job::communicator(int local, const std::vector<std::string> &axes, const MeshInfo &mesh,
-                                           int channel) {
+                                           int channel, bool onHost) {
   if (mesh.size() != members())
     return invalid("a mesh of " + std::to_string(mesh.size()) + " members in a job of " + std::to_string(members()));
   int member = firstMember() + local;
@@ -233,7 +235,7 @@ StatusOr<Communicator *> Job::communicator(int local, const std::vector<std::str
   for (const MeshInfo::Axis &axis : mesh.axes)
     if (std::find(axes.begin(), axes.end(), axis.name) != axes.end())
       name += (name.empty() ? "" : "*") + axis.name;
-  return open(local, name, groupOf(mesh, axes, member), channel, mesh.isOrdered(axes));
+  return open(local, name, groupOf(mesh, axes, member), channel, mesh.isOrdered(axes), onHost);
 }
 
 StatusOr<Communicator *> Job::world(int local) {
@@ -241,13 +243,13 @@ StatusOr<Communicator *> Job::world(int local) {
   all.reserve(size_t(members()));
   for (int member = 0; member < members(); ++member)
     all.push_back(member);
-  return open(local, "world", all, 0, /*fixedOrder=*/false);
+  return open(local, "world", all, 0, /*fixedOrder=*/false, /*onHost=*/true);
 }
 
 // The others wait until all have come.
 StatusOr<Communicator *> Job::open(int local, const std::string &name, const std::vector<int> &group, int channel,
-                                   bool fixedOrder) {
-  StatusOr<Communicator *> made = communicators_->get(name, group, firstMember() + local, channel, fixedOrder);
+                                   bool fixedOrder, bool onHost) {
+  StatusOr<Communicator *> made = communicators_->get(name, group, firstMember() + local, channel, fixedOrder, onHost);
   return made.ok() ? made : tellOthers(local, "cannot open the communicator of group '" + name + "'", made.status());
 }
 

@@ -27,6 +27,10 @@ testing::AssertionResult done(const Status &status) {
 }
 
 std::unique_ptr<Job> jobOn(const std::string &devices) {
+  if (devices.starts_with("cuda")) { // by the library that stands in for NVIDIA's
+    setenv("DLC_GPU_LIBRARY", DLC_TEST_GPU_LIBRARY, 0);
+    setenv("DLCFAKE_DEVICES", "4", 0);
+  }
   auto job = Job::join(Contract(), {.devices = runtime::parseDevices(devices).take(), .seed = 3});
   EXPECT_TRUE(done(job.status()));
   return job.take();
@@ -50,8 +54,13 @@ struct Step {
 };
 
 struct JobOn : testing::TestWithParam<const char *> {};
-INSTANTIATE_TEST_SUITE_P(, JobOn, testing::Values("cpu:1", "cpu:2", "cpu:3", "cpu:4", "sim:2", "sim:4"),
-                         [](const auto &info) { return std::string(info.param).replace(3, 1, "_"); });
+INSTANTIATE_TEST_SUITE_P(, JobOn,
+                         testing::Values("cpu:1", "cpu:2", "cpu:3", "cpu:4", "sim:2", "sim:4", "cuda:1", "cuda:2",
+                                         "cuda:4"),
+                         [](const auto &info) {
+                           std::string name = info.param;
+                           return name.replace(name.find(':'), 1, "_");
+                         });
 
 TEST_P(JobOn, MembersComputeTogether) {
   std::unique_ptr<Job> job = jobOn(GetParam());

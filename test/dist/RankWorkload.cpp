@@ -21,6 +21,13 @@ struct Workload {
   int64_t micro = 1;
 };
 
+/// What the job's members are on: their state must be there.
+Device deviceOfJob() {
+  const char *devices = std::getenv("DLC_DEVICES");
+  std::string kind = devices ? devices : "cpu";
+  return Device(kind.substr(0, kind.find(':')));
+}
+
 /// Trains to the end, or to where it stops, from the checkpoint if there is one.
 template <typename Model, typename Optimizer, typename Loss>
 void train(Model &model, Optimizer &optimizer, Loss loss, const DataLoader &loader, const Workload &given) {
@@ -35,11 +42,12 @@ void train(Model &model, Optimizer &optimizer, Loss loss, const DataLoader &load
     return value;
   });
   distributed::DataParallel(model);
+  Device device = deviceOfJob();
   int64_t first = resume(name, {model, optimizer, loader}).step, end = given.stop ? given.stop : given.steps;
   std::vector<double> losses;
   for (int64_t now = first; now < end;)
     for (auto [x, y] : loader) {
-      losses.push_back(step(x, y).item());
+      losses.push_back(step(x.to(device), y.to(device)).item());
       if (++now == end)
         break;
     }
@@ -64,6 +72,7 @@ void mlp(const Workload &given) {
   StateDict file = golden("mlp");
   Mlp model(f32);
   loadInitial(model, file, f32);
+  model.to(deviceOfJob());
   optim::SGD optimizer(model.parameters(), {.lr = 0.01});
   DataLoader loader = loaderOf(file.at("inputs").flatten(0, 1), file.at("targets").flatten(0, 1), 110, 16);
   train(model, optimizer, meanSquares, loader, given);
@@ -72,6 +81,7 @@ void mlp(const Workload &given) {
 void cnn(const Workload &given) {
   SimpleCNN model(f32);
   loadInitial(model, golden("cnn_adamw"), f32);
+  model.to(deviceOfJob());
   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
   TensorDataset all = allDigits(f32);
   train(model, optimizer, crossEntropy, loaderOf(all.inputs(), all.targets(), 146, 32), given);
@@ -81,6 +91,7 @@ void transformer(const Workload &given) {
   StateDict file = golden("transformer");
   Transformer model(f32);
   loadInitial(model, file, f32);
+  model.to(deviceOfJob());
   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
   std::vector<Tensor> inputs, targets;
   for (const auto &[x, y] : text(file)) {

@@ -143,7 +143,7 @@ int cuDeviceGetPCIBusId(char *address, int bytes, CUdevice device) {
   DLC_FAKE_ENTER(cuDeviceGetPCIBusId)
   if (!isDevice(device) || bytes < 13)
     return kInvalidDevice;
-  std::snprintf(address, size_t(bytes), "0000:%02X:00.0", unsigned(device + 1));
+  std::snprintf(address, size_t(bytes), "0000:%02X:00.0", unsigned(deviceOfHost(device) + 1));
   return kSuccess;
 }
 

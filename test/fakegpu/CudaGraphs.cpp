@@ -25,22 +25,22 @@ bool reaches(const CUgraph_st &graph, const std::vector<size_t> &last, const std
   return std::all_of(nodes.begin(), nodes.end(), [&](size_t node) { return seen[node]; });
 }
 
-/// Does everything, in the order of capture, or (DLCFAKE_GRAPH=reverse) the youngest that is ready first: an edge that
-/// is missing shows in one of them.
-int runNodes(const std::vector<GraphNode> &nodes) {
+/// In the order of capture, or (DLCFAKE_GRAPH=reverse) the youngest that is ready first: an edge that is missing shows
+/// in one of them.
+std::vector<const GraphNode *> ordered(const std::vector<GraphNode> &nodes) {
   const char *order = std::getenv("DLCFAKE_GRAPH");
   bool reverse = order && std::string_view(order) == "reverse";
   std::vector<bool> done(nodes.size());
-  for (size_t count = 0; count < nodes.size(); ++count) {
+  std::vector<const GraphNode *> list;
+  while (list.size() < nodes.size()) {
     size_t chosen = nodes.size();
     for (size_t i = 0; i < nodes.size() && (reverse || chosen == nodes.size()); ++i)
       if (!done[i] && std::all_of(nodes[i].after.begin(), nodes[i].after.end(), [&](size_t j) { return done[j]; }))
         chosen = i;
-    if (int failure = nodes[chosen].work())
-      return failure;
+    list.push_back(&nodes[chosen]);
     done[chosen] = true;
   }
-  return kSuccess;
+  return list;
 }
 
 } // namespace
@@ -119,7 +119,13 @@ int cuGraphLaunch(CUgraphExec graph, CUstream stream) {
       return kNotSupported; // graphs in graphs
     nodes = graph->nodes;
   }
-  return driver.submit(*stream, [nodes] { return runNodes(*nodes); });
+  // What waits for others is a piece of the stream's work by itself.
+  for (const GraphNode *node : ordered(*nodes))
+    if (node->give)
+      node->give(*stream);
+    else if (int refused = driver.submit(*stream, [nodes, node] { return node->work(); }))
+      return refused;
+  return kSuccess;
 }
 
 int cuGraphDestroy(CUgraph graph) {

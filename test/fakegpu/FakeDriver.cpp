@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 using namespace dlc;
@@ -118,7 +119,7 @@ int FakeDriver::submit(CUstream_st &stream, std::function<int()> work, std::func
     if (ready)
       return kNotSupported;
     std::lock_guard guard(lock);
-    graph->nodes.push_back({std::move(work), stream.capture.after});
+    graph->nodes.push_back({std::move(work), stream.capture.after, {}});
     stream.capture.after = {graph->nodes.size() - 1};
     return kSuccess;
   }
@@ -135,6 +136,22 @@ int FakeDriver::submit(CUstream_st &stream, std::function<int()> work, std::func
   else
     schedule_->submit(stream.queue, run);
   return kSuccess;
+}
+
+void FakeDriver::noteGiver(CUstream_st &stream, std::function<void(CUstream_st &)> give) {
+  std::lock_guard guard(lock);
+  CUgraph_st *graph = stream.capture.graph;
+  graph->nodes.push_back({{}, stream.capture.after, std::move(give)});
+  stream.capture.after = {graph->nodes.size() - 1};
+}
+
+int deviceOfHost(int index) {
+  const char *list = std::getenv("CUDA_VISIBLE_DEVICES");
+  for (int left = index; list && *list && left > 0; --left) {
+    const char *comma = std::strchr(list, ',');
+    list = comma ? comma + 1 : nullptr;
+  }
+  return list && *list ? int(std::strtol(list, nullptr, 10)) : index;
 }
 
 void FakeDriver::retain(int device) {

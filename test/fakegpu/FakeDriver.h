@@ -27,8 +27,10 @@ struct CUctx_st {
 
 /// Work and what must be done before it, by index.
 struct GraphNode {
-  std::function<int()> work;
+  std::function<int()> work; ///< null: `give`
   std::vector<size_t> after;
+  /// Puts work into the stream that the graph is given to, which may wait for others.
+  std::function<void(CUstream_st &)> give = {};
 };
 
 struct CUgraph_st {
@@ -92,9 +94,12 @@ public:
   std::vector<std::unique_ptr<CUctx_st>> &devices() { return devices_; }
   runtime::SimSchedule &schedule() { return *schedule_; }
   /// Queues work of a stream, or notes it where the stream is captured; its failure is its device's, and work behind a
-  /// failure is dropped. It begins when `ready` holds, if there is one, or when the device has failed; such work cannot
-  /// be captured yet.
+  /// failure is dropped. It begins when `ready` holds, if there is one, or when the device has failed; such work is
+  /// captured by noteGiver.
   int submit(CUstream_st &stream, std::function<int()> work, std::function<bool()> ready = {});
+
+  /// Notes in the graph that captures the stream who puts work there when it is launched.
+  void noteGiver(CUstream_st &stream, std::function<void(CUstream_st &)> give);
 
   void retain(int device);
   int release(int device);
@@ -121,6 +126,9 @@ private:
   std::string failure;
   int64_t callsOfFailing = 0, callsCounted = 0;
 };
+
+/// What CUDA_VISIBLE_DEVICES numbers as `index`.
+int deviceOfHost(int index);
 
 /// Communicators of Nccl.cpp that are not given back.
 size_t communicatorsAlive();

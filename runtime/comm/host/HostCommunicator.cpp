@@ -114,6 +114,7 @@ public:
   std::string_view engine() const override { return engineName; }
   void abort(Status why) noexcept override { channel->abort(why); }
   std::vector<OperationRecord> history() const override { return channel->history(); }
+  DeviceCollectives *onDevice() override { return channel->engine().onDevice(); }
 
   StatusOr<WorkPtr> allReduce(const Op &op, Elements inOut, Reduce reduce) override {
     Check check(Kind::AllReduce, op);

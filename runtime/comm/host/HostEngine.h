@@ -20,6 +20,9 @@ public:
 
   /// The members that the running operation waits for, by rank. From any thread.
   virtual std::vector<int> awaited() const = 0;
+
+  /// See Communicator.
+  virtual DeviceCollectives *onDevice() { return nullptr; }
 };
 
 /// A member of a group, with a function for each kind of operation.

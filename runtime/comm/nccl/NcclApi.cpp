@@ -22,6 +22,30 @@ StatusOr<const Api *> Api::load() {
   return &api;
 }
 
+int typeOf(DType type) {
+  switch (type) {
+  case DType::F64:
+    return kFloat64;
+  case DType::F32:
+    return kFloat32;
+  case DType::I64:
+    return kInt64;
+  case DType::I32:
+    return kInt32;
+  case DType::I8:
+    return kInt8;
+  case DType::I1:
+    return kUint8;
+  case DType::F16:
+    return kFloat16;
+  case DType::BF16:
+    return kBfloat16;
+  }
+  return kInt8;
+}
+
+int reduceOf(Reduce reduce) { return reduce == Reduce::Sum ? kSum : reduce == Reduce::Max ? kMax : kMin; }
+
 Status Api::status(int result, std::string_view function, Comm comm) const {
   if (result == kSuccess || result == kInProgress)
     return {};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dlc/runtime/Status.h"
+#include "dlc/runtime/Communicator.h"
 
 #include <climits>
 #include <cstddef>
@@ -93,5 +93,9 @@ struct Api {
   /// "ncclAllReduce: unhandled system error: what NCCL says of it", or success; kInProgress is none.
   Status status(int result, std::string_view function, Comm comm) const;
 };
+
+/// NCCL's numbers for ours.
+int typeOf(DType type);
+int reduceOf(Reduce reduce);
 
 } // namespace dlc::runtime::nccl

@@ -8,7 +8,34 @@
 
 namespace dlc::runtime {
 
+StatusOr<std::unique_ptr<NcclDevice>> NcclDevice::named(const std::string &name) {
+  StatusOr<const CudaApi *> api = CudaApi::load();
+  if (!api.ok())
+    return api.status();
+  return std::unique_ptr<NcclDevice>(new NcclDevice(**api, name));
+}
+
 StatusOr<std::unique_ptr<NcclDevice>> NcclDevice::open(const std::string &name) {
+  StatusOr<std::unique_ptr<NcclDevice>> made = named(name);
+  if (!made.ok())
+    return made;
+  StatusOr<CUdevice> found = (*made)->find();
+  Status status = found.ok() ? (*made)->prepare(*found) : found.status();
+  return status.ok() ? std::move(made) : StatusOr<std::unique_ptr<NcclDevice>>(status);
+}
+
+StatusOr<std::string> NcclDevice::addressOf(const std::string &name) {
+  StatusOr<std::unique_ptr<NcclDevice>> device = named(name);
+  StatusOr<CUdevice> found = device.ok() ? (*device)->find() : device.status();
+  if (!found.ok())
+    return found.status();
+  char address[32] = {};
+  Status status =
+      (*device)->check((*device)->api.cuDeviceGetPCIBusId(address, sizeof address, *found), "cuDeviceGetPCIBusId");
+  return status.ok() ? StatusOr<std::string>(address) : status;
+}
+
+StatusOr<CUdevice> NcclDevice::find() {
   constexpr std::string_view kPrefix = "cuda:";
   int index = -1;
   if (name.starts_with(kPrefix))
@@ -16,21 +43,15 @@ StatusOr<std::unique_ptr<NcclDevice>> NcclDevice::open(const std::string &name) 
   if (index < 0)
     return Status(StatusCode::InvalidInput,
                   "nccl expects members on CUDA devices, got " + (name.empty() ? "no device" : name));
-  StatusOr<const CudaApi *> api = CudaApi::load();
-  if (!api.ok())
-    return api.status();
-  std::unique_ptr<NcclDevice> made(new NcclDevice(**api, name));
-  if (Status status = made->prepare(index); !status.ok())
-    return status;
-  return made;
-}
-
-Status NcclDevice::prepare(int index) {
   if (Status status = check(api.cuInit(0), "cuInit"); !status.ok())
     return status;
   CUdevice found = -1;
   if (Status status = check(api.cuDeviceGet(&found, index), "cuDeviceGet"); !status.ok())
     return status;
+  return found;
+}
+
+Status NcclDevice::prepare(CUdevice found) {
   if (Status status = check(api.cuDevicePrimaryCtxRetain(&context, found), "cuDevicePrimaryCtxRetain"); !status.ok())
     return status;
   device = found;

@@ -14,6 +14,8 @@ class NcclDevice {
 public:
   /// `name` as in "cuda:1".
   static StatusOr<std::unique_ptr<NcclDevice>> open(const std::string &name);
+  /// Where it is on the host's buses, which is the same in all processes: "0000:17:00.0".
+  static StatusOr<std::string> addressOf(const std::string &name);
   ~NcclDevice();
   NcclDevice(const NcclDevice &) = delete;
   NcclDevice &operator=(const NcclDevice &) = delete;
@@ -37,8 +39,10 @@ public:
 
 private:
   NcclDevice(const CudaApi &api, std::string name) : api(api), name(std::move(name)) {}
+  static StatusOr<std::unique_ptr<NcclDevice>> named(const std::string &name);
   Status check(int result, std::string_view function) const;
-  Status prepare(int index);
+  StatusOr<CUdevice> find();
+  Status prepare(CUdevice found);
 
   struct Buffer {
     CUdeviceptr address = 0;

@@ -3,43 +3,14 @@
 #include "comm/host/TreeReduce.h"
 #include "comm/nccl/Nccl.h"
 
-#include <csignal>
 #include <cstring>
-#include <future>
 #include <thread>
 
 namespace dlc::runtime {
 
 namespace {
 
-constexpr std::chrono::milliseconds kClosing{500};
 constexpr std::chrono::microseconds kShortest{1}, kLongest{200};
-
-int typeOf(DType type) {
-  switch (type) {
-  case DType::F64:
-    return nccl::kFloat64;
-  case DType::F32:
-    return nccl::kFloat32;
-  case DType::I64:
-    return nccl::kInt64;
-  case DType::I32:
-    return nccl::kInt32;
-  case DType::I8:
-    return nccl::kInt8;
-  case DType::I1:
-    return nccl::kUint8;
-  case DType::F16:
-    return nccl::kFloat16;
-  case DType::BF16:
-    return nccl::kBfloat16;
-  }
-  return nccl::kInt8;
-}
-
-int reduceOf(Reduce reduce) {
-  return reduce == Reduce::Sum ? nccl::kSum : reduce == Reduce::Max ? nccl::kMax : nccl::kMin;
-}
 
 int64_t bytesOf(const Operation &operation) { return operation.count * byteSize(operation.type); }
 
@@ -58,19 +29,29 @@ Status inOrder(Calls... calls) {
 
 NcclEngine::NcclEngine(const Group &group, std::unique_ptr<ShmEngine> met, std::unique_ptr<NcclDevice> opened,
                        const nccl::Api &api, bool fixedOrder)
-    : KindsEngine(group), api(api), fixedOrder(fixedOrder), control(std::move(met)), device(std::move(opened)) {}
+    : KindsEngine(group), api(api), fixedOrder(fixedOrder), control(std::move(met)), device(std::move(opened)),
+      comm(api, group.name, *control) {}
 
-NcclEngine::~NcclEngine() { close(true); }
+// What a communicator that hangs may still use stays.
+NcclEngine::~NcclEngine() {
+  comm.close(true);
+  if (comm.hangs())
+    (void)device.release(); // NOLINT(bugprone-unused-return-value)
+}
 
-Status NcclEngine::connect(const nccl::UniqueId &id, Deadline deadline) {
-  nccl::Config config;
-  config.blocking = 0;
+Status NcclEngine::connect(const std::string &name, const nccl::UniqueId &id, Deadline deadline) {
   Status status = device->use();
   if (status.ok())
-    status = settle(api.ncclCommInitRankConfig(&comm, size(), id, rank, &config), "ncclCommInitRankConfig", deadline);
+    status = comm.connect(id, size(), rank, deadline);
+  if (status.ok()) {
+    auto made = NcclResident::make(name, api, comm, *control, size());
+    status = made.status();
+    if (made.ok())
+      resident = made.take();
+  }
   if (!status.ok()) {
     control->interrupt(status);
-    close(false);
+    comm.close(false);
   }
   return status;
 }
@@ -87,7 +68,7 @@ Status NcclEngine::run(const Operation &operation) {
   }
   if (!status.ok()) {
     control->interrupt(status);
-    close(false);
+    comm.close(false);
   }
   return status;
 }
@@ -99,71 +80,29 @@ std::vector<int> NcclEngine::awaited() const {
   return other >= 0 ? std::vector{other} : control->behind();
 }
 
-Status NcclEngine::failed(int result, std::string_view function) const {
-  Status status = api.status(result, function, comm);
-  return status.ok() ? status : status.withContext("group '" + groupName + "'");
-}
-
-// The first error that NCCL tells may be the news of another member's end, whose reason is the one to report.
-Status NcclEngine::settle(int result, std::string_view function, Deadline deadline) {
-  for (auto pause = kShortest; result == nccl::kInProgress; pause = std::min(2 * pause, kLongest)) {
-    if (Status lost = control->look(); !lost.ok())
-      return lost;
-    if (std::chrono::steady_clock::now() > deadline)
-      return {StatusCode::PeerFailed, "group '" + groupName + "': " + std::string(function) +
-                                          " is not done at its limit of time; see NCCL_DEBUG=INFO"};
-    std::this_thread::sleep_for(pause);
-    if (int asked = api.ncclCommGetAsyncError(comm, &result); asked != nccl::kSuccess)
-      result = asked;
-  }
-  if (result == nccl::kSuccess)
-    return {};
-  Status lost = control->look();
-  return lost.ok() ? failed(result, function) : lost;
-}
-
 Status NcclEngine::finish(int result, std::string_view function) {
-  Status status = inOrder([&] { return settle(result, function, Deadline::max()); }, [&] { return device->mark(); });
+  Status status =
+      inOrder([&] { return comm.settle(result, function, Deadline::max()); }, [&] { return device->mark(); });
   for (auto pause = kShortest; status.ok(); pause = std::min(2 * pause, kLongest)) {
     StatusOr<bool> reached = device->reached();
     if (!reached.ok() || *reached)
       return reached.status();
-    int error = nccl::kSuccess;
-    if (int asked = api.ncclCommGetAsyncError(comm, &error); asked != nccl::kSuccess)
-      error = asked;
+    // Asked first: what NCCL then tells may be the end of another member, which is the reason to report.
+    int error = comm.asyncError();
     status = control->look();
     if (status.ok() && error != nccl::kInProgress)
-      status = failed(error, function);
+      status = error == nccl::kSuccess ? Status() : comm.failed(error, function);
     if (status.ok())
       std::this_thread::sleep_for(pause);
   }
   return status;
 }
 
-void NcclEngine::close(bool inPeace) noexcept {
-  if (!comm)
-    return;
-  auto ended = std::make_shared<std::promise<void>>();
-  std::thread closer([&api = api, comm = comm, inPeace, ended] {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, nullptr);
-    int state = inPeace ? api.ncclCommFinalize(comm) : int(nccl::kInternalError);
-    auto limit = std::chrono::steady_clock::now() + kClosing / 2;
-    while (state == nccl::kInProgress && std::chrono::steady_clock::now() < limit) {
-      std::this_thread::sleep_for(kLongest);
-      if (int asked = api.ncclCommGetAsyncError(comm, &state); asked != nccl::kSuccess)
-        state = asked;
-    }
-    (void)(state == nccl::kSuccess ? api.ncclCommDestroy(comm) : api.ncclCommAbort(comm));
-    ended->set_value();
-  });
-  comm = nullptr;
-  if (ended->get_future().wait_for(kClosing) == std::future_status::ready)
-    return closer.join();
-  // Its kernel may still use them.
-  closer.detach();
-  (void)device.release(); // NOLINT(bugprone-unused-return-value)
+// What stays on the device has nobody who would end it: its streams would wait for ever.
+void NcclEngine::interrupt(const Status &why) noexcept {
+  control->interrupt(why);
+  if (resident && resident->isUsed())
+    comm.close(false);
 }
 
 bool NcclEngine::isOurs(const Operation &operation) const {
@@ -181,17 +120,22 @@ Status NcclEngine::stage(const void *from, int64_t inBytes, int64_t outBytes) {
 }
 
 Status NcclEngine::exchange(const std::vector<Move> &moves) {
+  return finish(comm.with([&](nccl::Comm handle) { return give(handle, moves); }), "ncclSend and ncclRecv");
+}
+
+int NcclEngine::give(nccl::Comm handle, const std::vector<Move> &moves) const {
   int result = api.ncclGroupStart();
   for (const Move &each : moves) {
     if (each.bytes == 0 || each.member == rank || result != nccl::kSuccess)
       continue;
-    result = each.sends ? api.ncclSend(each.data, size_t(each.bytes), nccl::kInt8, each.member, comm, device->stream())
-                        : api.ncclRecv(each.data, size_t(each.bytes), nccl::kInt8, each.member, comm, device->stream());
+    result = each.sends
+                 ? api.ncclSend(each.data, size_t(each.bytes), nccl::kInt8, each.member, handle, device->stream())
+                 : api.ncclRecv(each.data, size_t(each.bytes), nccl::kInt8, each.member, handle, device->stream());
     if (result == nccl::kInProgress)
       result = nccl::kSuccess;
   }
   int ended = api.ncclGroupEnd();
-  return finish(result == nccl::kSuccess ? ended : result, "ncclSend and ncclRecv");
+  return result == nccl::kSuccess ? ended : result;
 }
 
 Status NcclEngine::allReduce(const Operation &operation) {
@@ -202,8 +146,10 @@ Status NcclEngine::allReduce(const Operation &operation) {
   int64_t bytes = bytesOf(operation);
   return inOrder([&] { return stage(operation.in, bytes, 0); },
                  [&] {
-                   return finish(api.ncclAllReduce(in, in, size_t(operation.count), typeOf(operation.type),
-                                                   reduceOf(operation.reduce), comm, device->stream()),
+                   return finish(comm.with([&](nccl::Comm handle) {
+                     return api.ncclAllReduce(in, in, size_t(operation.count), nccl::typeOf(operation.type),
+                                              nccl::reduceOf(operation.reduce), handle, device->stream());
+                   }),
                                  "ncclAllReduce");
                  },
                  [&] { return device->download(operation.out, in, bytes); });
@@ -245,8 +191,10 @@ Status NcclEngine::reduceScatter(const Operation &operation) {
   int64_t bytes = bytesOf(operation);
   return inOrder([&] { return stage(operation.in, bytes * size(), bytes); },
                  [&] {
-                   return finish(api.ncclReduceScatter(in, out, size_t(operation.count), typeOf(operation.type),
-                                                       reduceOf(operation.reduce), comm, device->stream()),
+                   return finish(comm.with([&](nccl::Comm handle) {
+                     return api.ncclReduceScatter(in, out, size_t(operation.count), nccl::typeOf(operation.type),
+                                                  nccl::reduceOf(operation.reduce), handle, device->stream());
+                   }),
                                  "ncclReduceScatter");
                  },
                  [&] { return device->download(operation.out, out, bytes); });
@@ -277,7 +225,9 @@ Status NcclEngine::allGather(const Operation &operation) {
     return {};
   return inOrder([&] { return stage(operation.in, bytes, bytes * size()); },
                  [&] {
-                   return finish(api.ncclAllGather(in, out, size_t(bytes), nccl::kInt8, comm, device->stream()),
+                   return finish(comm.with([&](nccl::Comm handle) {
+                     return api.ncclAllGather(in, out, size_t(bytes), nccl::kInt8, handle, device->stream());
+                   }),
                                  "ncclAllGather");
                  },
                  [&] { return device->download(operation.out, out, bytes * size()); });
@@ -290,9 +240,11 @@ Status NcclEngine::broadcast(const Operation &operation) {
   bool gives = rank == operation.peer;
   return inOrder([&] { return stage(gives ? operation.in : nullptr, bytes, 0); },
                  [&] {
-                   return finish(
-                       api.ncclBroadcast(in, in, size_t(bytes), nccl::kInt8, operation.peer, comm, device->stream()),
-                       "ncclBroadcast");
+                   return finish(comm.with([&](nccl::Comm handle) {
+                     return api.ncclBroadcast(in, in, size_t(bytes), nccl::kInt8, operation.peer, handle,
+                                              device->stream());
+                   }),
+                                 "ncclBroadcast");
                  },
                  [&] { return gives ? Status() : device->download(operation.out, in, bytes); });
 }
@@ -380,7 +332,7 @@ class Factory final : public CommunicatorFactory {
     std::memcpy(&id, all->front().data() + 1, sizeof id);
     auto engine =
         std::make_unique<NcclEngine>(group, std::move(control), offer.device.take(), **offer.api, options.fixedOrder);
-    if (Status status = engine->connect(id, deadline); !status.ok())
+    if (Status status = engine->connect(group.device, id, deadline); !status.ok())
       return status;
     return makeHostCommunicator(group, std::move(engine), options);
   }

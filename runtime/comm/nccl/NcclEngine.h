@@ -1,6 +1,8 @@
 #pragma once
 
+#include "comm/nccl/NcclComm.h"
 #include "comm/nccl/NcclDevice.h"
+#include "comm/nccl/NcclResident.h"
 #include "comm/shm/ShmEngine.h"
 
 namespace dlc::runtime {
@@ -8,21 +10,23 @@ namespace dlc::runtime {
 /// NCCL moves elements between the members' devices. It says nothing of who is missing, gone or disagrees, so members
 /// first meet in shared memory, which also carries the reason when a channel ends.
 ///
-/// Elements are the host's: they go to the device before NCCL's call and back after it, by copies that are done when
-/// they return, so after a failure the caller's memory is free at once.
+/// Elements of its own operations are the host's: they go to the device before NCCL's call and back after it, by copies
+/// that are done when they return, so after a failure the caller's memory is free at once. NcclResident is for those
+/// that stay on the device.
 class NcclEngine final : public KindsEngine {
 public:
   NcclEngine(const Group &group, std::unique_ptr<ShmEngine> met, std::unique_ptr<NcclDevice> opened,
              const nccl::Api &api, bool fixedOrder);
   ~NcclEngine() override;
 
-  /// Joins the other members' communicator.
-  Status connect(const nccl::UniqueId &id, Deadline deadline);
+  /// Joins the other members' communicator. `device` as in "cuda:1".
+  Status connect(const std::string &device, const nccl::UniqueId &id, Deadline deadline);
 
   std::string_view name() const override { return "nccl"; }
   Status run(const Operation &operation) override;
-  void interrupt(const Status &why) noexcept override { control->interrupt(why); }
+  void interrupt(const Status &why) noexcept override;
   std::vector<int> awaited() const override;
+  DeviceCollectives *onDevice() override { return resident.get(); }
 
 private:
   /// From or to one other member's device.
@@ -49,21 +53,17 @@ private:
   bool isOurs(const Operation &operation) const;
   /// All moves at once, those of no bytes or to this member left out.
   Status exchange(const std::vector<Move> &moves);
+  int give(nccl::Comm handle, const std::vector<Move> &moves) const;
   /// Places for both, with `in` in its.
   Status stage(const void *in, int64_t inBytes, int64_t outBytes);
   /// Waits for what a call of NCCL has begun, or until the channel ends.
   Status finish(int result, std::string_view function);
-  /// Waits while NCCL's calls go on in its own threads.
-  Status settle(int result, std::string_view function, Deadline deadline);
-  Status failed(int result, std::string_view function) const;
-  /// Gives the communicator back, by a thread of its own: NCCL's calls for that may hang.
-  void close(bool inPeace) noexcept;
-
   const nccl::Api &api;
   const bool fixedOrder;
   std::unique_ptr<ShmEngine> control;
   std::unique_ptr<NcclDevice> device;
-  nccl::Comm comm = nullptr;
+  NcclComm comm;
+  std::unique_ptr<NcclResident> resident;
   std::atomic<bool> moves = false;    ///< the running operation is NCCL's
   std::atomic<int> peer = -1;         ///< of a send or receive that runs
   char *in = nullptr, *out = nullptr; ///< of the running operation, on the device

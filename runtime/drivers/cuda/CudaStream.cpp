@@ -2,6 +2,9 @@
 
 #include "drivers/Driver.h"
 
+#include <chrono>
+#include <thread>
+
 namespace dlc::runtime {
 
 namespace {
@@ -33,8 +36,11 @@ Status CudaEvent::synchronize() {
 }
 
 CudaStream::~CudaStream() {
+  (void)waitForOthers();
+  last_.reset();
   device.enterToEnd();
-  device.ended(device.api().cuStreamSynchronize(handle), "cuStreamSynchronize");
+  if (!hangs)
+    device.ended(device.api().cuStreamSynchronize(handle), "cuStreamSynchronize");
   device.ended(device.api().cuStreamDestroy(handle), "cuStreamDestroy");
   device.launches().done(handle);
 }
@@ -153,9 +159,37 @@ Status CudaStream::wait(Event &event) {
   return device.done(device.api().cuStreamWaitEvent(handle, (*known)->handle, 0), "cuStreamWaitEvent");
 }
 
+// A failure of others ends their work too, and the stream gets through.
+Status CudaStream::waitForOthers() {
+  if (!waiting_)
+    return {};
+  if (!last_) {
+    StatusOr<std::unique_ptr<Event>> event = device.createEvent();
+    if (!event.ok())
+      return event.status();
+    last_ = event.take();
+  }
+  if (Status status = record(*last_); !status.ok())
+    return status;
+  auto isThrough = [this] { return last_->query(); };
+  Status status = waiting_(isThrough);
+  constexpr std::chrono::milliseconds kEnd{1000};
+  constexpr std::chrono::microseconds kPause{100};
+  for (auto begin = std::chrono::steady_clock::now(); !status.ok();) {
+    StatusOr<bool> ended = isThrough();
+    hangs = ended.ok() && !*ended;
+    if (!hangs || std::chrono::steady_clock::now() - begin > kEnd)
+      break;
+    std::this_thread::sleep_for(kPause);
+  }
+  return status;
+}
+
 Status CudaStream::synchronize() {
   auto held = hold();
   if (Status status = device.enter(); !status.ok())
+    return status;
+  if (Status status = waitForOthers(); !status.ok())
     return status;
   Status status = device.done(device.api().cuStreamSynchronize(handle), "cuStreamSynchronize");
   if (status.ok())

@@ -48,6 +48,7 @@ public:
   StatusOr<std::unique_ptr<Graph>> capture(const std::function<Status()> &give) override;
   Status launch(Graph &graph) override;
   Status synchronize() override;
+  void waitBy(Waiting waiting) override { waiting_ = std::move(waiting); }
 
   /// For kernels of the same device.
   CUstream get() const { return handle; }
@@ -55,6 +56,8 @@ public:
   bool belongsTo(const CudaDevice &other) const { return &device == &other; }
 
 private:
+  /// Where work needs others: waits for it, and after a failure until nothing runs any more, at most a second.
+  Status waitForOthers();
   StatusOr<CUgraph> note(const std::function<Status()> &give);
   StatusOr<CudaEvent *> own(Event &event) const;
   /// Checks a range of the device's memory; true: there is work to give.
@@ -66,6 +69,9 @@ private:
   CudaDevice &device;
   CUstream handle;
   std::unique_ptr<Event> reached; ///< of this stream, for others; made on use
+  Waiting waiting_;               ///< null: work needs the device alone
+  std::unique_ptr<Event> last_;   ///< of waitForOthers
+  bool hangs = false;             ///< work never ended
   /// Held while a graph is captured, so that no other thread's work gets into it.
   mutable std::recursive_mutex lock;
 };

@@ -15,6 +15,7 @@
 
 namespace dlc::runtime {
 
+class DeviceCollectives;
 class Event;
 
 /// Which collective of which executable, in which step; messages show it and members must agree on it.
@@ -114,6 +115,10 @@ public:
 
   /// The last 64 operations, oldest first. From any thread.
   virtual std::vector<OperationRecord> history() const = 0;
+
+  /// For collectives that never leave the device; null: this engine works on the host. Operations of both ways must not
+  /// be under way at once.
+  virtual DeviceCollectives *onDevice() { return nullptr; }
 };
 
 /// Who takes part; the same on all members but for `rank`.
@@ -122,7 +127,7 @@ struct Group {
   int rank = 0;                     ///< this member's place in `members`
   std::vector<std::string> members; ///< what messages call each: "rank 2 (host b)"
   int channel = 0;                  ///< set by create, for traces
-  std::string device = {};          ///< this member's own: "cuda:1"; engines on devices need it
+  std::string device = {};          ///< where its elements are: "cuda:1"; empty: on the host. "nccl" needs it
 };
 
 /// A network that measurements and tests pretend to have: an operation counts as done only at its start + latency +
@@ -149,10 +154,10 @@ struct CommunicatorOptions {
 class CommunicatorFactory {
 public:
   /// The engine of that name: "inprocess", "shm", "nccl" between CUDA devices of one host, or a plug-in
-  /// `libdlc_comm_<name>.so` that lies beside the runtime, such as "gloo" and "mpi". "auto": members in one process use
-  /// "inprocess", on one host "shm", else "mpi" where mpirun has started them, else "gloo"; DLC_COMM_REMARKS=1 says
-  /// which. It never means "nccl" yet, whose elements go from the host to the device and back. InvalidInput when there
-  /// is none here.
+  /// `libdlc_comm_<name>.so` that lies beside the runtime, such as "gloo" and "mpi". "auto": members on CUDA devices of
+  /// one host, each on its own, use "nccl" where it is installed; else those in one process "inprocess", on one host
+  /// "shm", else "mpi" where mpirun has started them, else "gloo". DLC_COMM_REMARKS=1 says which. InvalidInput when
+  /// there is none here.
   static StatusOr<CommunicatorFactory *> open(std::string_view engine);
 
   virtual ~CommunicatorFactory() = default;

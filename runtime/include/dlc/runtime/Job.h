@@ -82,9 +82,10 @@ public:
   Status forEachMember(const std::function<Status(int local)> &work);
 
   /// The channel between the members that differ from this one only along these axes of the mesh; made at the first
-  /// use, which all members have in the same order. Lives as long as the job.
+  /// use, which all members have in the same order. Lives as long as the job. `onHost`: for elements that are there, or
+  /// have to come there; else it may be one that leaves them on devices.
   StatusOr<Communicator *> communicator(int local, const std::vector<std::string> &axes, const MeshInfo &mesh,
-                                        int channel);
+                                        int channel, bool onHost = true);
   /// Between all members, for collectives outside programs.
   StatusOr<Communicator *> world(int local = 0);
   /// Waits for a collective outside programs, so that a failure has the job's reason.
@@ -125,7 +126,7 @@ private:
   Status settle(const Status &why);
   std::string describe(uint32_t program, uint32_t index) const;
   StatusOr<Communicator *> open(int local, const std::string &name, const std::vector<int> &group, int channel,
-                                bool fixedOrder);
+                                bool fixedOrder, bool onHost);
   Status openSessions();
   int threadsOfMember() const;
 

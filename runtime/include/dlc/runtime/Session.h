@@ -21,6 +21,7 @@ class WorkerTeam;
 namespace runtime {
 class Collectives;
 class Job;
+class StreamWatch;
 class Uploads;
 } // namespace runtime
 
@@ -157,7 +158,8 @@ private:
   std::unique_ptr<DlcExecutor> executor;
   std::map<std::string, runtime::Arena, std::less<>> arenas;
   std::unique_ptr<runtime::Stream> stream_;
-  std::unique_ptr<runtime::Uploads> uploads; ///< under the lock
+  std::shared_ptr<runtime::StreamWatch> watch; ///< of that, where collectives stay on the device
+  std::unique_ptr<runtime::Uploads> uploads;   ///< under the lock
   std::map<std::string, Variable, std::less<>> variables_;
   std::vector<std::weak_ptr<Program>> programs;
   runtime::Job *job = nullptr;

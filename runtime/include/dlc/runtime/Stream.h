@@ -66,6 +66,12 @@ public:
 
   /// Waits until all work is done.
   virtual Status synchronize() = 0;
+
+  /// Waits until `reached` holds, or says why it never will.
+  using Waiting = std::function<Status(const std::function<StatusOr<bool>()> &reached)>;
+  /// Its work needs others than the device from now on, which may fail: who waits for the stream waits this way. No
+  /// other thread uses the stream meanwhile. For devices that collectives stay on.
+  virtual void waitBy(Waiting /*waiting*/) {}
 };
 
 } // namespace dlc::runtime
