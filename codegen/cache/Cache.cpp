@@ -38,6 +38,9 @@ void printOptions(llvm::raw_ostream &out, const CompileOptions &options, const C
     out << "target " << target << "\n";
   for (const std::string &allowed : options.allow)
     out << "allow " << allowed << "\n";
+  out << "makers " << options.matMul << " " << options.conv << "\n";
+  for (const std::string &library : options.libraries)
+    out << "library " << library << "\n";
   for (const auto &axes : {options.mesh, options.leaves})
     for (const auto &[name, size] : axes)
       out << name << " " << size << "\n";

@@ -5,6 +5,7 @@
 #include "gpu/GpuKernels.h"
 #include "gpu/Lower.h"
 #include "host/LowerDeviceProgram.h"
+#include "library/LibraryOp.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "targets/cpu/Lower.h"
@@ -38,7 +39,15 @@ Status emitGpuStage(ModuleOp module, const Targets &targets) {
 }
 
 // "k3" of "k3_0".
-static StringRef kernelName(gpu::GPUFuncOp function) { return function.getName().rsplit('_').first; }
+static StringRef kernelName(StringRef launch) { return launch.rsplit('_').first; }
+
+/// Calls `each` with the name and the op, a gpu.func or a rt.library, of each launch, in the order of the manifest's
+/// "kernels".
+static void forEachLaunch(gpu::GPUModuleOp kernels, llvm::function_ref<void(StringRef, Operation *)> each) {
+  for (Operation &op : kernels.getBodyRegion().front())
+    if (isa<gpu::GPUFuncOp, rt::LibraryOp>(op))
+      each(SymbolTable::getSymbolName(&op).getValue(), &op);
+}
 
 // What a launch takes for granted and edited text may lack.
 static LogicalResult checkKernel(gpu::GPUFuncOp function) {
@@ -63,19 +72,22 @@ StatusOr<bool> isGpuStage(ModuleOp module, const Targets &targets) {
   if (targets.cpu)
     return Status(StatusCode::InvalidInput, "expects a module with GPU kernels to be compiled for sim and cuda targets "
                                             "alone, got the target cpu");
-  llvm::StringMap<gpu::GPUFuncOp> functions;
-  for (auto function : kernels.getOps<gpu::GPUFuncOp>()) {
+  for (auto function : kernels.getOps<gpu::GPUFuncOp>())
     if (failed(checkKernel(function)))
       return Status(StatusCode::InvalidInput, "a kernel cannot be launched");
-    functions.try_emplace(kernelName(function), function);
-  }
+  llvm::StringMap<gpu::GPUFuncOp> functions; // null where there are calls alone
+  forEachLaunch(kernels, [&](StringRef name, Operation *op) {
+    gpu::GPUFuncOp &function = functions[kernelName(name)];
+    function = function ? function : dyn_cast<gpu::GPUFuncOp>(op);
+  });
   WalkResult checked = module.walk([&](rt::LaunchOp launch) {
-    gpu::GPUFuncOp function = functions.lookup(launch.getKernel());
-    if (!function) {
+    auto found = functions.find(launch.getKernel());
+    if (found == functions.end()) {
       launch.emitOpError("expects a kernel, got @") << launch.getKernel() << ", which is none";
       return WalkResult::interrupt();
     }
-    if (launch->getNumOperands() == function.getNumArguments())
+    gpu::GPUFuncOp function = found->second;
+    if (!function || launch->getNumOperands() == function.getNumArguments())
       return WalkResult::advance();
     launch.emitOpError("expects ") << function.getNumArguments() << " operands, as many as @" << function.getName()
                                    << " has, got " << launch->getNumOperands();
@@ -128,19 +140,23 @@ std::vector<KernelInfo> describeKernels(ModuleOp module, std::vector<SiteInfo> &
   llvm::StringMap<rt::LaunchOp> launches;
   module.walk([&](rt::LaunchOp launch) { launches.try_emplace(launch.getKernel(), launch); });
   std::vector<KernelInfo> kernels;
-  for (auto function : functions.getOps<gpu::GPUFuncOp>()) {
+  forEachLaunch(functions, [&](StringRef name, Operation *op) {
     KernelInfo kernel;
-    kernel.name = function.getName().str();
-    kernel.grid = launchExtents(function.getKnownGridSize());
-    kernel.block = launchExtents(function.getKnownBlockSize());
-    kernel.shared = sharedBytesOf(function);
-    if (rt::LaunchOp launch = launches.lookup(kernelName(function))) {
+    kernel.name = name.str();
+    if (auto function = dyn_cast<gpu::GPUFuncOp>(op)) {
+      kernel.grid = launchExtents(function.getKnownGridSize());
+      kernel.block = launchExtents(function.getKnownBlockSize());
+      kernel.shared = sharedBytesOf(function);
+    } else {
+      kernel.call = libraryCallOf(cast<rt::LibraryOp>(op));
+    }
+    if (rt::LaunchOp launch = launches.lookup(kernelName(name))) {
       kernel.operands = operandsOf(launch);
       kernel.site = int64_t(sites.size());
       sites.push_back(siteOf(launch));
     }
     kernels.push_back(std::move(kernel));
-  }
+  });
   return kernels;
 }
 
@@ -154,7 +170,7 @@ struct TranslatedKernels {
   /// `lines`: with the program's, for messages.
   static StatusOr<std::unique_ptr<TranslatedKernels>> make(ModuleOp module, bool lines) {
     auto result = std::make_unique<TranslatedKernels>();
-    OwningOpRef<gpu::GPUModuleOp> kernels = kernelsOf(module).clone();
+    OwningOpRef<gpu::GPUModuleOp> kernels = functionsOf(kernelsOf(module));
     if (failed(lowerToNvvm(*kernels)))
       return Status(StatusCode::Internal, "a kernel could not be lowered");
     if (lines)
@@ -173,11 +189,11 @@ struct TranslatedKernels {
 static StatusOr<std::string> compileHost(ModuleOp module, const CpuTarget &target) {
   llvm::StringMap<KernelRange> ranges;
   uint32_t index = 0;
-  for (auto function : kernelsOf(module).getOps<gpu::GPUFuncOp>()) {
-    KernelRange &range = ranges.try_emplace(kernelName(function), KernelRange{index, 0}).first->second;
+  forEachLaunch(kernelsOf(module), [&](StringRef name, Operation *) {
+    KernelRange &range = ranges.try_emplace(kernelName(name), KernelRange{index, 0}).first->second;
     ++range.count;
     ++index;
-  }
+  });
   loadCpuDialects(*module.getContext());
   OpBuilder builder(module.getContext());
   OwningOpRef<ModuleOp> host = ModuleOp::create(builder, module.getLoc());
@@ -213,8 +229,9 @@ Status compileForDevices(ModuleOp module, const Targets &targets, const CompileO
       return status;
   if (!targets.sim)
     return {};
-  for (auto function : kernelsOf(module).getOps<gpu::GPUFuncOp>())
-    code.simKernelSymbols.push_back(simKernelSymbol(function.getName()));
+  forEachLaunch(kernelsOf(module), [&](StringRef name, Operation *op) {
+    code.simKernelSymbols.push_back(isa<gpu::GPUFuncOp>(op) ? simKernelSymbol(name) : std::string());
+  });
   StatusOr<std::string> object =
       emitSimObject(std::move((*kernels)->module), targets.host, SimCodeOptions{options.simCheck});
   if (!object.ok())
@@ -225,7 +242,7 @@ Status compileForDevices(ModuleOp module, const Targets &targets, const CompileO
 
 StatusOr<std::string> printKernels(ModuleOp module, Emit stage, const Targets &targets) {
   if (stage == Emit::Nvvm) {
-    OwningOpRef<gpu::GPUModuleOp> kernels = kernelsOf(module).clone();
+    OwningOpRef<gpu::GPUModuleOp> kernels = functionsOf(kernelsOf(module));
     if (failed(lowerToNvvm(*kernels)))
       return Status(StatusCode::Internal, "a kernel could not be lowered");
     std::string text;

@@ -17,7 +17,7 @@ Status runPasses(mlir::ModuleOp module, Emit stage, const CompileOptions &option
 /// The code of an image.
 struct NativeCode {
   std::vector<std::string> objects;
-  std::vector<std::string> simKernelSymbols; ///< by index of the manifest's "kernels"
+  std::vector<std::string> simKernelSymbols; ///< by index of the manifest's "kernels"; "": a call
   std::vector<DeviceCode> deviceCode;
 };
 

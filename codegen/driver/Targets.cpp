@@ -36,6 +36,41 @@ std::string dlc::codegen::cudaTargets() {
   return list;
 }
 
+static StatusOr<KernelMaker> makerOf(const std::string &text, const char *option) {
+  if (text == "auto")
+    return KernelMaker::Auto;
+  if (text == "library")
+    return KernelMaker::Library;
+  if (text == "generated")
+    return KernelMaker::Generated;
+  return Status(StatusCode::InvalidInput,
+                std::string(option) + ": unknown choice '" + text + "'; expected library, generated or auto");
+}
+
+// Once the targets are known.
+static Status setMakers(Targets &targets, const CompileOptions &options) {
+  for (const std::string &library : options.libraries)
+    if (library != "cublaslt" && library != "cudnn")
+      return {StatusCode::InvalidInput, "unknown library '" + library + "'; expected cublaslt or cudnn"};
+  struct {
+    const std::string &asked;
+    const char *option, *library;
+    KernelMaker &maker;
+  } all[] = {{options.matMul, "--matmul", "cublaslt", targets.gpu.matMul},
+             {options.conv, "--conv", "cudnn", targets.gpu.conv}};
+  for (auto &[asked, option, library, maker] : all) {
+    StatusOr<KernelMaker> found = makerOf(asked, option);
+    if (!found.ok())
+      return found.status();
+    maker = *found;
+    bool has = !targets.sim && llvm::is_contained(options.libraries, library);
+    if (targets.cuda.empty() || (maker == KernelMaker::Auto && !has))
+      maker = KernelMaker::Generated;
+  }
+  targets.gpu.archs = targets.cuda;
+  return {};
+}
+
 StatusOr<Targets> Targets::parse(const CompileOptions &options) {
   StatusOr<CpuTarget> host = cpuTarget(options.cpu);
   if (!host.ok())
@@ -61,5 +96,7 @@ StatusOr<Targets> Targets::parse(const CompileOptions &options) {
   }
   if (!targets.cpu && !targets.hasGpu())
     return Status(StatusCode::InvalidInput, "expected a target: cpu, sim, " + cudaTargets());
+  if (Status status = setMakers(targets, options); !status.ok())
+    return status;
   return targets;
 }

@@ -1,6 +1,7 @@
 #include "gpu/GpuKernelBuilder.h"
 
 #include "kernels/GroupAnalysis.h"
+#include "library/LibraryOp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -60,7 +61,7 @@ static SmallVector<NamedAttrList> argumentAttributes(dl::GroupOp group, int64_t 
 }
 
 void GpuKernelBuilder::openFunction(Extents grid, Extents block, int64_t registers) {
-  std::string symbol = name + "_" + std::to_string(launches.size());
+  std::string symbol = nextSymbol();
   launches.push_back({symbol, grid, block, 0});
   builder.setInsertionPointToEnd(&module.getBodyRegion().front());
   SmallVector<NamedAttrList> arguments = argumentAttributes(group, workspaceBytes);
@@ -81,6 +82,12 @@ void GpuKernelBuilder::openFunction(Extents grid, Extents block, int64_t registe
   builder.setInsertionPointToEnd(&function.getBody().front());
   // Terminator first: the entry block has an end while the body is emitted before it.
   builder.setInsertionPoint(gpu::ReturnOp::create(builder, location));
+}
+
+void GpuKernelBuilder::call(const LibraryCall &call) {
+  launches.push_back({nextSymbol(), {1, 1, 1}, {1, 1, 1}, 0});
+  builder.setInsertionPointToEnd(&module.getBodyRegion().front());
+  createLibraryOp(builder, location, launches.back().symbol, call);
 }
 
 void GpuKernelBuilder::launch(Extents grid, Extents block, llvm::function_ref<void()> body, int64_t registers) {

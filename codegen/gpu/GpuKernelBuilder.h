@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dlc/ir/Program.h"
+#include "dlc/runtime/LibraryCall.h"
 #include "gpu/GpuKernels.h"
 #include "kernels/PointerKernelBuilder.h"
 
@@ -35,6 +36,9 @@ public:
   /// more threads.
   void launch(Extents grid, Extents block, llvm::function_ref<void()> body, int64_t registers = 0);
 
+  /// A phase that a vendor's library does; operands are the kernel's, the workspace behind them.
+  void call(const LibraryCall &call);
+
   // Inside a phase, in code that every thread reaches:
   /// Number of the thread in its block, of the block in the grid; i64.
   mlir::Value threadId(unsigned dim = 0);
@@ -65,6 +69,7 @@ public:
 
 private:
   unsigned alignmentOf(const Memory &memory, int64_t width) override;
+  std::string nextSymbol() const { return name + "_" + std::to_string(launches.size()); }
   void openFunction(Extents grid, Extents block, int64_t registers);
   mlir::Value atEntry(llvm::function_ref<mlir::Value()> emit);
   mlir::Value shuffle(mlir::Value value, mlir::gpu::ShuffleMode mode, int64_t operand);

@@ -4,6 +4,7 @@
 #include "gpu/GpuEmitters.h"
 #include "gpu/GpuRegistry.h"
 #include "kernels/Kernels.h"
+#include "library/LibraryKernels.h"
 
 using namespace mlir;
 using namespace dlc;
@@ -33,6 +34,15 @@ LogicalResult codegen::emitGpuFallback(GpuKernelBuilder &kernel, dl::GroupOp gro
 
 int64_t codegen::gpuFallbackWorkspaceBytes(dl::GroupOp group) { return workspaceBytes(group, fallbackTraits()); }
 
+// A library's call where the user wants it; says where there is none.
+static std::optional<LibraryPlan> libraryPlan(dl::GroupOp group, const GpuOptions &options) {
+  std::string why;
+  std::optional<LibraryPlan> plan = planLibrary(group, options, &why);
+  if (!why.empty())
+    group.emitRemark("a generated kernel, since no library has a call for ") << why;
+  return plan;
+}
+
 static LogicalResult emitByKind(GpuKernelBuilder &kernel, dl::GroupOp group) {
   switch (group.getKind()) {
   case dl::GroupKind::Pointwise:
@@ -46,6 +56,8 @@ static LogicalResult emitByKind(GpuKernelBuilder &kernel, dl::GroupOp group) {
   default:
     break;
   }
+  if (std::optional<LibraryPlan> plan = libraryPlan(group, kernel.getOptions()))
+    return emitLibraryKernel(kernel, group, *plan);
   auto [anchor, emitter] = anchorOf(group);
   return anchor ? emitter.emit(kernel, group, anchor) : emitGpuFallback(kernel, group);
 }
@@ -77,6 +89,8 @@ int64_t codegen::gpuWorkspaceBytes(dl::GroupOp group, const GpuOptions &options)
   default:
     break;
   }
+  if (std::optional<LibraryPlan> plan = planLibrary(group, options))
+    return plan->workspaceBytes;
   auto [anchor, emitter] = anchorOf(group);
   if (anchor)
     return emitter.workspaceBytes ? emitter.workspaceBytes(group, anchor, options) : 0;

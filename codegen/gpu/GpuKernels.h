@@ -6,10 +6,11 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dlc::codegen {
 
-/// One kernel launch; the grid follows from shapes.
+/// One kernel launch, of a function or (grid and block are 1 then) a library's; the grid follows from shapes.
 struct GpuLaunch {
   std::string symbol;
   std::array<int64_t, 3> grid, block; ///< x, y, z
@@ -19,10 +20,15 @@ struct GpuLaunch {
 /// The extents of a kernel's grid or block, from its attribute; 1 where there is none.
 std::array<int64_t, 3> launchExtents(std::optional<llvm::ArrayRef<int32_t>> known);
 
+/// Who makes the kernels of an op for CUDA: dlc, a vendor's library where it can, or whoever library/Choices.inc says.
+enum class KernelMaker : uint8_t { Generated, Library, Auto };
+
 /// What results may depend on beside their operands and the order of IEEE arithmetic, only where it was asked for.
 struct GpuOptions {
   bool unorderedAtomics = false; ///< the order in which a scatter adds floats, which differs from run to run
   bool tf32 = false;             ///< tensor cores, which see 10 bits of the mantissa of a product's f32 factors
+  KernelMaker matMul = KernelMaker::Generated, conv = KernelMaker::Generated; ///< of contractions, of convolutions
+  std::vector<std::string> archs = {};                                        ///< "sm_90", …: what Auto is decided for
 };
 
 /// Emits the launches of a group's kernel into `module`, named `<name>_<i>`, to be run in order; each takes all

@@ -15,6 +15,7 @@
 #include "gpu/TiledProduct.h"
 
 #include "dlc/ir/ScalarBuilder.h"
+#include "gpu/ProductFinish.h"
 #include "kernels/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -91,7 +92,6 @@ private:
 
   void store(ElementScope &block, ArrayRef<Value> sums);
   void storeColumns(ElementScope &block, ArrayRef<Value> sums, int64_t column, int64_t width);
-  void addParts();
 
   /// Elements of one of the two buffers.
   int64_t bufferSize(const Side &side) const { return (product.core ? side.lines : tile.step) * side.pitch; }
@@ -436,45 +436,12 @@ void ProductEmitter::emitBlock() {
   store(block, sums(block));
 }
 
-// One thread a vector of the result.
-void ProductEmitter::addParts() {
-  auto width = int64_t(llvm::bit_floor(uint64_t(kernel.lanesOf(product.element))));
-  while (product.resultCount % width)
-    width /= 2;
-  int64_t vectors = product.resultCount / width;
-  int64_t threads = std::min<int64_t>(256, int64_t(llvm::alignTo(uint64_t(vectors), warpSize)));
-  GpuKernelBuilder::Extents grid = blocksFor(vectors, threads);
-  kernel.launch(grid, {threads, 1, 1}, [&] {
-    ElementScope root(kernel, space), scope(root);
-    AffineExpr block = scope.bind(kernel.blockId(), 0, grid[0] - 1);
-    AffineExpr number = space.simplify(block * threads + scope.bind(kernel.threadId(), 0, threads - 1));
-    emitIf(scope, inside(scope, {number}, {{dim(0), 0, vectors}}), {}, [&]() -> SmallVector<Value> {
-      ElementScope lanes(scope, laneOf(width));
-      AffineExpr vector = lanes.bind(scope.index(number), 0, vectors - 1);
-      AffineExpr position = space.simplify(width > 1 ? vector * width + lanes.getLaneDim() : vector);
-      dl::ScalarBuilder scalar(kernel.getBuilder(), kernel.getLoc(), laneOf(width).width);
-      // -0 leaves the first part's bits as they are.
-      Value sum = emitLoop(lanes, lanes.i64(0), lanes.i64(tile.parts), scalar.constant(-0.0, product.element),
-                           [&](Value iv, ValueRange carried) {
-                             ElementScope step(lanes, ElementScope::SameLanes());
-                             AffineExpr each = step.bind(iv, 0, tile.parts - 1);
-                             AffineExpr offset = space.simplify(each * product.resultCount + position);
-                             Value one = step.load(kernel.workspace(0, product.element),
-                                                   tile.parts * product.resultCount, offset);
-                             return SmallVector<Value>{scalar.add(carried[0], one)};
-                           })[0];
-      epilogue.store(lanes, position, sum);
-      return {};
-    });
-  });
-}
-
 void ProductEmitter::emit() {
   int64_t blocks = product.batch * tile.parts * int64_t(llvm::divideCeil(product.columns, tile.lines[1])) *
                    int64_t(llvm::divideCeil(product.rows, tile.lines[0]));
   kernel.launch({blocks, 1, 1}, {tile.threads(), 1, 1}, [&] { emitBlock(); }, mostRegisters(tile, product.element));
   if (tile.parts > 1)
-    addParts();
+    emitProductFinish(kernel, {product.element, product.resultCount, tile.parts}, epilogue);
 }
 
 void codegen::emitTiledProduct(GpuKernelBuilder &kernel, const TiledProduct &product, Epilogue &epilogue) {

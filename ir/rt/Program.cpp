@@ -56,6 +56,16 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+LogicalResult LibraryOp::verify() {
+  if (!isa<MatMulCallAttr, ConvCallAttr>(getCall()))
+    return emitOpError("expects a call #rt.matmul or #rt.conv, got ") << getCall();
+  if (int64_t(getWorkspace()) < -1 || int64_t(getWorkspaceOffset()) < 0 || int64_t(getWorkspaceBytes()) < 0)
+    return emitOpError("expects a workspace of an operand's bytes, got bytes ")
+           << int64_t(getWorkspaceOffset()) << " + " << int64_t(getWorkspaceBytes()) << " of operand "
+           << int64_t(getWorkspace());
+  return success();
+}
+
 LogicalResult CollectiveOp::verify() {
   bool reduces = getKind() == dl::CollectiveKind::AllReduce || getKind() == dl::CollectiveKind::ReduceScatter;
   if (getReduce().has_value() != reduces)

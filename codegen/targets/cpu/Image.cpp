@@ -150,7 +150,9 @@ private:
     std::vector<llvm::Constant *> table;
     table.reserve(symbols.size());
     for (const std::string &symbol : symbols)
-      table.push_back(hidden(llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module)));
+      table.push_back(symbol.empty()
+                          ? none
+                          : hidden(llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module)));
     return constant(llvm::ConstantArray::get(llvm::ArrayType::get(pointer, table.size()), table), "functions");
   }
 

@@ -37,6 +37,24 @@ def Rt_KernelOp : Rt_Op<"kernel", [Symbol, IsolatedFromAbove, HasParent<"::mlir:
   let hasVerifier = 1;
 }
 
+def Rt_LibraryOp : Rt_Op<"library", [Symbol]> {
+  let summary = "A launch of a kernel that a vendor's library does";
+  let description = [{
+    Stands among the functions of the `gpu.module`, in the order in which a kernel's launches run, and is named like them.
+    `workspace`: operand of the kernel with memory for the library, from byte `at` on; -1: none.
+    ```mlir
+    rt.library @k0_0 call #rt.matmul<batch = 1, rows = 8, columns = 20, terms = 10,
+      left = <operand = 0, offset = 0, element = f32, row_stride = 10, column_stride = 1, batch_stride = 0>, …,
+      epilogue = bias, bias = 2> workspace(4, at 0, 1048576)
+    ```}];
+  let arguments = (ins SymbolNameAttr:$sym_name, AnyAttr:$call, DefaultValuedAttr<I64Attr, "-1">:$workspace,
+                       DefaultValuedAttr<I64Attr, "0">:$workspace_offset,
+                       DefaultValuedAttr<I64Attr, "0">:$workspace_bytes);
+  let assemblyFormat = [{
+    $sym_name `call` $call (`workspace` `` `(` $workspace^ `,` `at` $workspace_offset `,` $workspace_bytes `)`)? attr-dict}];
+  let hasVerifier = 1;
+}
+
 def Rt_ProgramOp : Rt_Op<"program", [Symbol, IsolatedFromAbove, HasParent<"::mlir::ModuleOp">, SingleBlock]> {
   let summary = "The host program of one entry";
   let description = [{
