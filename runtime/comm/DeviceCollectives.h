@@ -31,6 +31,13 @@ public:
   /// Puts one into the stream.
   virtual Status enqueue(const Op &op, const Call &call) = 0;
 
+  /// For reports: it is in the stream. `later`: not by itself or not yet, so that only `passed` knows when it is done.
+  virtual void note(const Op &op, const Call &call, bool later) = 0;
+  /// All of this step and those before are done.
+  virtual void passed(uint64_t step) = 0;
+  /// The last 64 that were noted, oldest first.
+  virtual std::vector<OperationRecord> history() = 0;
+
   /// Why what is in the stream will never be done, if it will not; waits for nothing. From any thread. Whoever waits
   /// for the stream asks this by turns and, after a failure, aborts the communicator: then the stream comes to its end.
   virtual Status look() = 0;

@@ -168,7 +168,9 @@ Status Collectives::startOnDevice(Slot &slot, const void *from, void *to) {
   Event &done = isNoting ? *slot.noted : *slot.done;
   if (!isNoting)
     progress.started(size_t(info.channel), program, index, info.count);
-  if (!std::exchange(slot.agreed, true)) {
+  bool first = !std::exchange(slot.agreed, true);
+  if (first) {
+    slot.onDevice->note(slot.op, call, true); // reports show what it waits in
     progress.enter(Phase::Wait, program, index);
     Status status = slot.onDevice->agree(slot.op, call);
     progress.enter(Phase::Run, program, uint32_t(info.entry));
@@ -186,15 +188,20 @@ Status Collectives::startOnDevice(Slot &slot, const void *from, void *to) {
   if (!status.ok())
     return status;
   slot.underWay = true;
-  if (!isNoting)
-    watch->began(&slot, {program, index, slot.op.id.step, slot.label, &done});
+  if (isNoting)
+    return {};
+  if (!first)
+    slot.onDevice->note(slot.op, call, false);
+  watch->began(&slot, {program, index, slot.op.id.step, slot.label, &done});
   return {};
 }
 
 void Collectives::replayed(uint32_t index) {
   Slot &slot = slots[index];
+  const CollectiveInfo &info = *slot.info;
   slot.op.id.step = progress.step();
-  progress.started(size_t(slot.info->channel), program, index, slot.info->count);
+  progress.started(size_t(info.channel), program, index, info.count);
+  slot.onDevice->note(slot.op, {info.kind, Reduce(info.reduce), info.dtype, info.count, nullptr, nullptr}, true);
   watch->began(&slot, {program, index, slot.op.id.step, slot.label, nullptr});
 }
 

@@ -10,11 +10,11 @@ namespace dlc::runtime {
 
 StatusOr<std::shared_ptr<StreamWatch>> StreamWatch::make(Job &job, int local, Device &device, Stream &stream) {
   std::shared_ptr<StreamWatch> made(new StreamWatch(job, local, stream));
-  for (std::unique_ptr<Event> &end : made->ends) {
+  for (End &end : made->ends) {
     StatusOr<std::unique_ptr<Event>> event = device.createEvent();
     if (!event.ok())
       return event.status();
-    end = event.take();
+    end.event = event.take();
   }
   return made;
 }
@@ -66,6 +66,10 @@ Status StreamWatch::look(const Collective &where, Deadline limit) {
 }
 
 Status StreamWatch::wait(const std::function<StatusOr<bool>()> &reached) {
+  return wait(reached, job.progress(local).step());
+}
+
+Status StreamWatch::wait(const std::function<StatusOr<bool>()> &reached, uint64_t step) {
   constexpr std::chrono::microseconds kSpin{50}, kPause{50};
   constexpr std::chrono::milliseconds kLook{1};
   Progress &progress = job.progress(local);
@@ -99,18 +103,23 @@ Status StreamWatch::wait(const std::function<StatusOr<bool>()> &reached) {
   }
   if (waits)
     progress.enter(before, program, index);
+  std::lock_guard guard(lock);
+  for (DeviceCollectives *each : asked)
+    if (status.ok())
+      each->passed(step);
   return status;
 }
 
 Status StreamWatch::endStep() {
-  Event &now = *ends[steps % kSteps];
-  if (Status status = stream.record(now); !status.ok())
+  End &now = ends[steps % kSteps];
+  if (Status status = stream.record(*now.event); !status.ok())
     return status;
+  now.step = job.progress(local).step();
   ++steps;
   if (steps < kSteps)
     return {};
-  Event &before = *ends[steps % kSteps];
-  return wait([&] { return before.query(); });
+  End &before = ends[steps % kSteps];
+  return wait([&] { return before.event->query(); }, before.step);
 }
 
 Status failedIn(Job &job, const std::string &label, uint64_t step, const Status &why) {

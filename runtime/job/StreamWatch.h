@@ -33,7 +33,8 @@ public:
   /// The events of this one go.
   void forget(const void *slot);
 
-  /// Waits until `reached` holds. PeerFailed, after which the stream comes to its end: the reason of the job.
+  /// Waits until `reached` holds, as it does when the stream has done everything. PeerFailed, after which the stream
+  /// comes to its end: the reason of the job.
   Status wait(const std::function<StatusOr<bool>()> &reached);
   /// At the end of a step's work: waits for the one eight steps before, so that a failure is found even where nobody
   /// waits for results.
@@ -43,6 +44,8 @@ private:
   StreamWatch(Job &job, int local, Stream &stream) : job(job), local(local), stream(stream) {}
   std::optional<Collective> awaited();
   Status look(const Collective &where, Deadline limit);
+  /// Done up to this step.
+  Status wait(const std::function<StatusOr<bool>()> &reached, uint64_t step);
 
   struct Entry {
     uint64_t number;
@@ -56,7 +59,11 @@ private:
   std::map<const void *, Entry> begun; ///< the last of each slot
   uint64_t count = 0;
   static constexpr size_t kSteps = 8;
-  std::array<std::unique_ptr<Event>, kSteps> ends;
+  struct End {
+    std::unique_ptr<Event> event;
+    uint64_t step = 0;
+  };
+  std::array<End, kSteps> ends;
   uint64_t steps = 0;
 };
 

@@ -1,4 +1,7 @@
-"""Training on several ranks ends with the state of one process: curve.py <dlc> <module> <ranks> [<devices of each>]."""
+"""Training on several ranks ends with the state of one process: curve.py <dlc> <module> <ranks> [<devices of each> [<library>]].
+
+With a library that stands in for NVIDIA's, members are on its devices and NCCL moves gradients there.
+"""
 
 import os
 import subprocess
@@ -9,18 +12,24 @@ from curve_inputs import write_inputs
 from state import read_state
 
 
-def main(dlc, module, ranks, devices=1):
+def main(dlc, module, ranks, devices="1", gpus=None):
+    ranks, devices = int(ranks), int(devices)
     folder = tempfile.TemporaryDirectory()
     path = folder.name
     command = [dlc, "compile", module, "--train=adamw"]
     subprocess.run(command + ["-o", f"{path}/one.so"], check=True)
     mesh = ["--data-parallel", f"--mesh=data={ranks * devices}"]
-    subprocess.run(command + mesh + ["-o", f"{path}/members.so"], check=True)
+    target = ["--target=sim"] if gpus else []
+    subprocess.run(command + mesh + target + ["-o", f"{path}/members.so"], check=True)
     inputs = write_inputs(dlc, f"{path}/one.so", path)
     run = ["run", "--steps", "10", "--seed", "1"] + inputs
     subprocess.run([dlc] + run + [f"{path}/one.so", "--save-state", f"{path}/one.state"], check=True)
-    launch = [dlc, "launch", "-n", str(ranks), "--timeout", "60", f"--devices=cpu:{devices}", dlc]
-    subprocess.run(launch + run + [f"{path}/members.so", "--save-state", f"{path}/members.state"], check=True)
+    kind, starter, variables = "cpu", [dlc], dict(os.environ)
+    if gpus:
+        variables.update(DLC_GPU_LIBRARY=gpus, DLCFAKE_DEVICES=str(ranks * devices), DLCFAKE_GRAPH="reverse", DLC_COMM="nccl")
+        kind, starter = "cuda", ["sh", "-c", 'CUDA_VISIBLE_DEVICES=$LOCAL_RANK exec "$0" "$@"', dlc] if ranks > 1 else [dlc]
+    launch = [dlc, "launch", "-n", str(ranks), "--timeout", "60", f"--devices={kind}:{devices}"] + starter
+    subprocess.run(launch + run + [f"{path}/members.so", "--save-state", f"{path}/members.state"], check=True, env=variables)
     one, members = read_state(f"{path}/one.state"), read_state(f"{path}/members.state")
     assert one.keys() == members.keys() and one, (one.keys(), members.keys())
     one, members = ({name: tensor.values() for name, tensor in state.items() if tensor.dtype in ("F32", "F64")} for state in (one, members))
@@ -32,4 +41,4 @@ def main(dlc, module, ranks, devices=1):
     print(f"{len(one)} variables are equal on {ranks} ranks of {devices}")
 
 
-main(os.path.abspath(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:]))
+main(os.path.abspath(sys.argv[1]), *sys.argv[2:])

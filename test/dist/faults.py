@@ -1,6 +1,8 @@
 """Faults of one rank among four: every survivor names it within the limit, and nothing is left behind.
 
-faults.py <rank program> <fault> [--store tcp|file] [--limit s] [--repeat n] [--json file]
+faults.py <rank program> <fault> [--store tcp|file] [--limit s] [--repeat n] [--json file] [--gpus library]
+
+With --gpus members are on devices of the library that stands in for NVIDIA's, and collectives stay there.
 """
 
 import argparse
@@ -83,13 +85,15 @@ def recording_problems(folder, rank, text):
     return []
 
 
-def run_once(program, fault, store, limit, slack, guilty):
+def run_once(program, fault, store, limit, slack, guilty, gpus):
     folder = tempfile.mkdtemp(prefix="dlc-faults-")
     count, members = MEMBERS.get(fault, (RANKS, 1))
     guilty %= count
     base = dict(os.environ, WORLD_SIZE=str(count), DLC_TIMEOUT=str(limit), DLC_THREADS="1")
     base.update(DLC_DEVICES=f"cpu:{members}", DLC_FLIGHT_RECORDER=folder)
-    base["DLC_COMM"] = os.environ.get("DLC_COMM", "gloo")
+    base["DLC_COMM"] = os.environ.get("DLC_COMM", "nccl" if gpus else "gloo")
+    if gpus:
+        base.update(DLC_DEVICES=f"cuda:{members}", DLC_GPU_LIBRARY=gpus, DLCFAKE_DEVICES=str(count * members))
     if store == "tcp":
         base.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()))
     else:
@@ -98,6 +102,8 @@ def run_once(program, fault, store, limit, slack, guilty):
     started = time.monotonic()
     for rank in range(count):
         variables = dict(base, RANK=str(rank), LOCAL_RANK=str(rank))
+        if gpus:
+            variables["CUDA_VISIBLE_DEVICES"] = ",".join(str(members * rank + i) for i in range(members))
         if fault == "world" and rank == guilty:
             variables["WORLD_SIZE"] = str(count + 1)
         if fault == "interface" and rank == guilty:
@@ -129,6 +135,7 @@ def run_once(program, fault, store, limit, slack, guilty):
             if fault in RECORDED:
                 problems += recording_problems(folder, rank, text)
             for part in [says.format(rank=guilty)] + MUST_SAY.get(fault, []):
+                part = part.replace(", cpu:", ", cuda:") if gpus else part
                 if part not in text:
                     problems.append(f"rank {rank} does not say '{part}'")
         if max(waits) > limit + slack:
@@ -155,6 +162,7 @@ def main():
     arguments.add_argument("--repeat", type=int, default=1)
     arguments.add_argument("--rank", type=int, default=None)
     arguments.add_argument("--json")
+    arguments.add_argument("--gpus", type=os.path.abspath)
     options = arguments.parse_args()
     faults = list(FAULTS) if options.faults == "all" else options.faults.split(",")
     if options.store == "file":
@@ -163,7 +171,7 @@ def main():
     for fault in faults:
         for turn in range(options.repeat):
             guilty = options.rank if options.rank is not None else (turn + 1) % RANKS
-            results.append(run_once(options.program, fault, options.store, options.limit, options.slack, guilty))
+            results.append(run_once(options.program, fault, options.store, options.limit, options.slack, guilty, options.gpus))
             print(results[-1], flush=True)
     if options.json:
         with open(options.json, "w") as file:

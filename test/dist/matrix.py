@@ -4,6 +4,9 @@ have the bits of one rank, without it losses are PyTorch's by the golden rule (t
 of an epoch on another number of ranks.
 
 matrix.py <dlc> <rank_workload> [--engines …] [--members …] [--steps n] [--json file]
+
+The engine nccl has members on devices of --gpus, the library that stands in for NVIDIA's, in one process and in one each; there
+sums are NCCL's, so that nothing has the bits of one rank.
 """
 import argparse
 import dataclasses
@@ -51,15 +54,21 @@ def launch(options, job, ranks, folder, stop=0):
     variables.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", DLC_THREADS="1", OMP_NUM_THREADS="1",
                      DLC_CACHE=options.cache)  # each program is compiled once for all
     command = [options.dlc, "launch", "-n", str(ranks), f"--devices=cpu:{job.devices}", "--timeout=300"]
+    program = [options.program]
     if job.engine == "inprocess":
         variables["DLC_COMM"] = "inprocess"
+    elif job.engine == "nccl":
+        variables.update(DLC_GPU_LIBRARY=options.gpus, DLCFAKE_DEVICES=str(ranks * job.devices), DLC_COMM="nccl")
+        command[4] = f"--devices=cuda:{job.devices}"
+        if ranks > 1:
+            program = ["sh", "-c", 'CUDA_VISIBLE_DEVICES=$LOCAL_RANK exec "$0" "$@"'] + program
     else:
         command.append(f"--comm={job.engine}")
     if job.invariant:
         variables["DLC_INVARIANT"] = f"data:{LEAVES}"
     if job.bucket_mb:
         variables["DLC_BUCKET_MB"] = str(job.bucket_mb)
-    command += [options.program, folder, str(options.steps)] + (["--stop", str(stop)] if stop else [])
+    command += program + [folder, str(options.steps)] + (["--stop", str(stop)] if stop else [])
     command += [f"{net}:{micro}" for net in job.nets for micro in job.micros]
     try:
         done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=LIMIT)
@@ -149,23 +158,27 @@ def run(options, job, known):
 def jobs_of(options):
     """The reference of the same bits is first."""
     nets = tuple(options.nets)
-    jobs = [Job("inprocess", 1, 1, True, 0, (1,), nets)]
+    jobs = [Job("inprocess", 1, 1, True, 0, (1,), nets)] if options.engines != ["nccl"] else []
 
     def add(engine, ranks, devices, members):
         micros = tuple(micro for micro in options.micro if micro * members <= LEAVES)
         for bucket in options.buckets:
             some = micros if not bucket else micros[:2]
-            jobs.append(Job(engine, ranks, devices, True, bucket, some, nets))
+            if engine != "nccl":
+                jobs.append(Job(engine, ranks, devices, True, bucket, some, nets))
             jobs.append(Job(engine, ranks, devices, False, bucket, some, nets))
 
     for engine in options.engines:
         for members in options.members:
             add(engine, *((1, members) if engine == "inprocess" else (members, 1)), members)
+            if engine == "nccl" and members > 1:
+                add(engine, 1, members, members)
         if engine in ("shm", "gloo") and options.mixed:  # MPI's members have a process each
             add(engine, 2, 2, 4)
         if engine != "inprocess":
             for first, second in options.resume:
-                jobs += [Job(engine, first, 1, invariant, 0, (1,), nets, second) for invariant in (True, False)]
+                modes = (False,) if engine == "nccl" else (True, False)
+                jobs += [Job(engine, first, 1, invariant, 0, (1,), nets, second) for invariant in modes]
     return jobs
 
 
@@ -196,6 +209,7 @@ def arguments():
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--cache", help="a folder for compiled programs; one of this run's own if not given")
     parser.add_argument("--json")
+    parser.add_argument("--gpus", type=os.path.abspath)
     return parser.parse_args()
 
 

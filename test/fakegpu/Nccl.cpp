@@ -142,16 +142,26 @@ size_t communicatorsAlive() {
 
 } // namespace dlc::fakegpu
 
+/// First line of an entry point: DLCFAKE_FAIL=<entry point>:<k> makes its call k fail.
+#define DLC_FAKE_NCCL(name)                                                                                            \
+  if (int refused = FakeDriver::get().failing(#name, kSystemError))                                                    \
+  return refused
+
 extern "C" {
 
 int ncclGetVersion(int *version) {
+  DLC_FAKE_NCCL(ncclGetVersion);
   *version = 22809;
   return kSuccess;
 }
 
-int ncclGetUniqueId(UniqueId *id) { return NcclSegment::create(*id) ? kSuccess : kSystemError; }
+int ncclGetUniqueId(UniqueId *id) {
+  DLC_FAKE_NCCL(ncclGetUniqueId);
+  return NcclSegment::create(*id) ? kSuccess : kSystemError;
+}
 
 int ncclCommInitRankConfig(Comm *out, int size, UniqueId id, int rank, Config *config) {
+  DLC_FAKE_NCCL(ncclCommInitRankConfig);
   if (!current || size < 1 || size > NcclSegment::kMostRanks || rank < 0 || rank >= size || config->magic != 0xcafebeef)
     return kInvalidArgument;
   auto comm = std::make_shared<ncclComm>();
@@ -184,16 +194,24 @@ int ncclCommInitRankConfig(Comm *out, int size, UniqueId id, int rank, Config *c
 
 // Work is what matters of it here: the state is "in progress" until what was submitted is done.
 int ncclCommFinalize(Comm handle) {
+  DLC_FAKE_NCCL(ncclCommFinalize);
   std::shared_ptr<ncclComm> comm = known(handle);
   if (!comm)
     return kInvalidArgument;
   return comm->error != kSuccess ? int(comm->error) : int(comm->submitted == comm->done ? kSuccess : kInProgress);
 }
 
-int ncclCommDestroy(Comm comm) { return remove(comm); }
-int ncclCommAbort(Comm comm) { return remove(comm); }
+int ncclCommDestroy(Comm comm) {
+  DLC_FAKE_NCCL(ncclCommDestroy);
+  return remove(comm);
+}
+int ncclCommAbort(Comm comm) {
+  DLC_FAKE_NCCL(ncclCommAbort);
+  return remove(comm);
+}
 
 int ncclCommGetAsyncError(Comm handle, int *error) {
+  DLC_FAKE_NCCL(ncclCommGetAsyncError);
   std::shared_ptr<ncclComm> comm = known(handle);
   if (!comm)
     return kInvalidArgument;
@@ -229,38 +247,46 @@ const char *ncclGetLastError(Comm handle) {
 }
 
 int ncclAllReduce(const void *from, void *to, size_t count, int type, int reduce, Comm comm, Stream stream) {
+  DLC_FAKE_NCCL(ncclAllReduce);
   return enqueue(comm, {kAllReduce, type, reduce, 0, count}, from, 1, to, 1, stream);
 }
 
 int ncclReduceScatter(const void *from, void *to, size_t count, int type, int reduce, Comm comm, Stream stream) {
+  DLC_FAKE_NCCL(ncclReduceScatter);
   std::shared_ptr<ncclComm> one = known(comm);
   return enqueue(comm, {kReduceScatter, type, reduce, 0, count}, from, size_t(one ? one->size : 1), to, 1, stream);
 }
 
 int ncclAllGather(const void *from, void *to, size_t count, int type, Comm comm, Stream stream) {
+  DLC_FAKE_NCCL(ncclAllGather);
   std::shared_ptr<ncclComm> one = known(comm);
   return enqueue(comm, {kAllGather, type, 0, 0, count}, from, 1, to, size_t(one ? one->size : 1), stream);
 }
 
 int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, Comm comm, Stream stream) {
+  DLC_FAKE_NCCL(ncclBroadcast);
   std::shared_ptr<ncclComm> one = known(comm);
   return enqueue(comm, {kBroadcast, type, 0, root, count}, from, one && one->rank == root ? 1 : 0, to, 1, stream);
 }
 
 int ncclSend(const void *from, size_t count, int type, int to, Comm comm, Stream stream) {
+  DLC_FAKE_NCCL(ncclSend);
   return enqueue(comm, {kSend, type, 0, to, count}, from, 1, nullptr, 0, stream);
 }
 
 int ncclRecv(void *to, size_t count, int type, int from, Comm comm, Stream stream) {
+  DLC_FAKE_NCCL(ncclRecv);
   return enqueue(comm, {kReceive, type, 0, from, count}, nullptr, 0, to, 1, stream);
 }
 
 int ncclGroupStart(void) {
+  DLC_FAKE_NCCL(ncclGroupStart);
   ++groupDepth;
   return kSuccess;
 }
 
 int ncclGroupEnd(void) {
+  DLC_FAKE_NCCL(ncclGroupEnd);
   if (groupDepth == 0)
     return kInvalidUsage;
   if (--groupDepth == 0)

@@ -21,6 +21,8 @@ Status NcclComm::connect(const nccl::UniqueId &id, int size, int rank, Deadline 
   {
     std::lock_guard guard(lock);
     result = api.ncclCommInitRankConfig(&comm, size, id, rank, &config);
+    if (!comm)
+      return api.status(result, "ncclCommInitRankConfig", comm).withContext("group '" + group + "'");
   }
   return settle(result, "ncclCommInitRankConfig", deadline);
 }
@@ -72,7 +74,7 @@ void NcclComm::close(bool inPeace) noexcept {
   guard.unlock();
   if (!ours)
     return;
-  auto ended = std::make_shared<std::promise<void>>();
+  auto ended = std::make_shared<std::promise<bool>>();
   std::thread closer([&api = api, ours, inPeace, ended] {
     sigset_t all;
     sigfillset(&all);
@@ -84,11 +86,15 @@ void NcclComm::close(bool inPeace) noexcept {
       if (int asked = api.ncclCommGetAsyncError(ours, &state); asked != nccl::kSuccess)
         state = asked;
     }
-    (void)(state == nccl::kSuccess ? api.ncclCommDestroy(ours) : api.ncclCommAbort(ours));
-    ended->set_value();
+    bool over = state == nccl::kSuccess;
+    int result = over ? api.ncclCommDestroy(ours) : api.ncclCommAbort(ours);
+    ended->set_value(over || result == nccl::kSuccess);
   });
-  if (ended->get_future().wait_for(kClosing) == std::future_status::ready)
+  std::future<bool> end = ended->get_future();
+  if (end.wait_for(kClosing) == std::future_status::ready) {
+    hanging = !end.get();
     return closer.join();
+  }
   hanging = true;
   closer.detach();
 }

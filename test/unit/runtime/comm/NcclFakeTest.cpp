@@ -263,3 +263,48 @@ TEST(NcclFake, ACollectiveFailsWhereItIsTold) {
 TEST(NcclFake, TwoRanksOnOneDeviceAreRefused) {
   runRanks(2, [](Rank &mine) { EXPECT_EQ(mine.error(), nccl::kInvalidUsage); }, true);
 }
+
+// A graph's collectives meet those of the others' graphs at each launch, whatever order its other work has.
+TEST(NcclFake, CollectivesInGraphs) {
+  for (const char *order : {"forward", "reverse"}) {
+    setenv("DLCFAKE_GRAPH", order, 1);
+    runRanks(3, [](Rank &mine) {
+      mine.give<float>({float(mine.rank), 1});
+      CUgraph graph = nullptr;
+      CUgraphExec ready = nullptr;
+      EXPECT_EQ(cuda().cuStreamBeginCapture(mine.stream, kCaptureThreadLocal), runtime::kSuccess);
+      EXPECT_EQ(api().ncclAllReduce(mine.from(), mine.to(), 2, nccl::kFloat32, nccl::kSum, mine.comm, mine.stream),
+                nccl::kSuccess);
+      EXPECT_EQ(cuda().cuMemcpyDtoDAsync(mine.in, mine.out, 8, mine.stream), runtime::kSuccess);
+      EXPECT_EQ(cuda().cuStreamEndCapture(mine.stream, &graph), runtime::kSuccess);
+      EXPECT_EQ(cuda().cuGraphInstantiate(&ready, graph, 0), runtime::kSuccess);
+      for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(cuda().cuGraphLaunch(ready, mine.stream), runtime::kSuccess);
+      EXPECT_EQ(mine.taken<float>(2), (std::vector<float>{27, 27}));
+      EXPECT_EQ(cuda().cuGraphDestroy(graph), runtime::kSuccess);
+      EXPECT_EQ(cuda().cuGraphExecDestroy(ready), runtime::kSuccess);
+    });
+  }
+  unsetenv("DLCFAKE_GRAPH");
+}
+
+// A rank that launches its graph once less is missed by the others, with the limit's message and no hang.
+TEST(NcclFake, ASkippedGraphIsReportedAtTheLimit) {
+  setenv("DLCFAKE_NCCL_LIMIT", "0.2", 1);
+  runRanks(2, [](Rank &mine) {
+    CUgraph graph = nullptr;
+    CUgraphExec ready = nullptr;
+    EXPECT_EQ(cuda().cuStreamBeginCapture(mine.stream, kCaptureThreadLocal), runtime::kSuccess);
+    EXPECT_EQ(api().ncclAllReduce(mine.from(), mine.to(), 2, nccl::kInt32, nccl::kSum, mine.comm, mine.stream),
+              nccl::kSuccess);
+    EXPECT_EQ(cuda().cuStreamEndCapture(mine.stream, &graph), runtime::kSuccess);
+    EXPECT_EQ(cuda().cuGraphInstantiate(&ready, graph, 0), runtime::kSuccess);
+    for (int i = 0; i < 2 - mine.rank; ++i)
+      EXPECT_EQ(cuda().cuGraphLaunch(ready, mine.stream), runtime::kSuccess);
+    EXPECT_EQ(mine.finishes(), mine.rank == 1);
+    EXPECT_EQ(mine.error(), mine.rank == 1 ? nccl::kSuccess : nccl::kRemoteError);
+    EXPECT_EQ(cuda().cuGraphDestroy(graph), runtime::kSuccess);
+    EXPECT_EQ(cuda().cuGraphExecDestroy(ready), runtime::kSuccess);
+  });
+  unsetenv("DLCFAKE_NCCL_LIMIT");
+}
