@@ -2,6 +2,8 @@
 
 #include "targets/cpu/Object.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h"
+#include "llvm/ExecutionEngine/Orc/MemoryMapper.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
 #include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
@@ -30,11 +32,26 @@ JitCode::JitCode(JitCode &&) noexcept = default;
 JitCode &JitCode::operator=(JitCode &&) noexcept = default;
 JitCode::~JitCode() = default;
 
+/// Room for all objects of a program in one piece: they refer to each other over at most 2 GiB, and the process may
+/// have large mappings (a GPU's driver) between two pieces. Only what is used takes memory.
+static llvm::Expected<std::unique_ptr<llvm::jitlink::JITLinkMemoryManager>>
+roomFor(llvm::ArrayRef<std::string> objects) {
+  constexpr size_t kLeast = 64 << 20, kTimes = 4;
+  size_t bytes = 0;
+  for (const std::string &object : objects)
+    bytes += object.size();
+  using Manager = llvm::orc::MapperJITLinkMemoryManager;
+  return Manager::CreateWithMapper<llvm::orc::InProcessMemoryMapper>(std::max(kLeast, kTimes * bytes));
+}
+
 StatusOr<JitCode> JitCode::load(llvm::ArrayRef<std::string> objects) {
   if (Status status = checkSelfContained(objects); !status.ok())
     return status; // linking happens at the first lookup, which would name the symbol less plainly
-  auto control =
-      llvm::orc::SelfExecutorProcessControl::Create(nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>());
+  auto room = roomFor(objects);
+  if (!room)
+    return internal(room.takeError());
+  auto control = llvm::orc::SelfExecutorProcessControl::Create(
+      nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>(), std::move(*room));
   if (!control)
     return internal(control.takeError());
   auto session = std::make_unique<Session>(std::move(*control));
