@@ -60,7 +60,7 @@ template <typename T>
 int set(T &place, const void *value, size_t bytes) {
   if (!value || bytes != sizeof place)
     return kInvalidValue;
-  std::memcpy(&place, value, sizeof place);
+  std::memcpy(static_cast<void *>(&place), value, sizeof place);
   return kSuccess;
 }
 

@@ -1,5 +1,6 @@
 #include "drivers/cuda/CublasLt.h"
 
+#include <bit>
 #include <mutex>
 #include <numeric>
 
@@ -58,7 +59,8 @@ public:
   template <typename T>
   void set(MatmulDesc *desc, int attribute, T value) {
     if (status.ok())
-      note(api.cublasLtMatmulDescSetAttribute(desc, attribute, &value, sizeof value), "cublasLtMatmulDescSetAttribute");
+      note(api.cublasLtMatmulDescSetAttribute(desc, attribute, static_cast<const void *>(&value), sizeof value),
+           "cublasLtMatmulDescSetAttribute");
   }
   template <typename T>
   void set(Preference *preference, int attribute, T value) {
@@ -111,7 +113,7 @@ private:
 uint32_t alignmentOf(const Matrix &matrix) { return uint32_t(std::gcd(matrix.offset, kOperandAlignment)); }
 
 // A pointer of which only the alignment counts: the library looks at it before there is a real one.
-void *anyAddress() { return reinterpret_cast<void *>(uintptr_t(1) << 32 | uintptr_t(kOperandAlignment)); }
+void *anyAddress() { return std::bit_cast<void *>(uintptr_t(1) << 32 | uintptr_t(kOperandAlignment)); }
 
 void setEpilogue(Builder &builder, MatmulDesc *product, const MatMulCall &call, const View &result) {
   builder.set(product, kEpilogue, epilogueOf(call.epilogue));
@@ -212,8 +214,8 @@ Status Product::setPointer(int attribute, int64_t operand, void *const *pointers
   void *address = pointers[operand];
   if (Status status = checkAlignment(address, kOperandAlignment, operand); !status.ok())
     return status;
-  int result =
-      library->api.cublasLtMatmulDescSetAttribute(descriptors.product.get(), attribute, &address, sizeof address);
+  int result = library->api.cublasLtMatmulDescSetAttribute(descriptors.product.get(), attribute,
+                                                           static_cast<const void *>(&address), sizeof address);
   return library->api.status(result, "cublasLtMatmulDescSetAttribute");
 }
 

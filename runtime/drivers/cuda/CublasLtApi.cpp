@@ -8,17 +8,15 @@ namespace dlc::runtime::cublaslt {
 
 namespace {
 
-const char *adviceFor(int result) {
-  switch (result) {
-#define DLC_CUBLASLT_RESULT(ours, theirs, value, advice)                                                               \
-  case value:                                                                                                          \
-    return advice;
+struct Advice {
+  int result;
+  const char *text;
+};
+constexpr Advice kAdvice[] = {
+#define DLC_CUBLASLT_RESULT(ours, theirs, value, advice) {value, advice},
     DLC_CUBLASLT_RESULTS(DLC_CUBLASLT_RESULT)
 #undef DLC_CUBLASLT_RESULT
-  default:
-    return "";
-  }
-}
+};
 
 constexpr VendorLibrary kLibrary = {"", "libcublasLt.so.13", "libcublasLt.so.12",
                                     "; install it, or compile with --matmul=generated",
@@ -42,8 +40,9 @@ Status Api::status(int result, std::string_view function) const {
   if (result == kSuccess)
     return {};
   std::string message = std::string(function) + ": " + cublasLtGetStatusName(result);
-  if (const char *advice = adviceFor(result); *advice)
-    message += std::string(": ") + advice;
+  for (const Advice &each : kAdvice)
+    if (each.result == result)
+      message += std::string(": ") + each.text;
   return {result == kAllocFailed ? StatusCode::LimitExceeded : StatusCode::Internal, std::move(message)};
 }
 

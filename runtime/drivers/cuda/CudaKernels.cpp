@@ -186,6 +186,7 @@ Status CudaKernels::checkOperands(const KernelInfo &info, void *const *pointers)
 Status CudaKernels::startFunction(const CudaStream &queue, uint32_t index, void *const *pointers, int &result) {
   const KernelInfo &info = executable->manifest().kernels[index];
   std::vector<const void *> parameters; // each points to a parameter's value, an address
+  parameters.reserve(info.operands.size());
   for (size_t i = 0; i < info.operands.size(); ++i)
     parameters.push_back(static_cast<const void *>(&pointers[i]));
   auto extent = [](const std::array<int64_t, 3> &shape, size_t axis) { return unsigned(shape[axis]); };

@@ -42,8 +42,8 @@ struct LibraryWorkspace {
   void *address(void *const *pointers) const {
     if (bytes() == 0)
       return nullptr;
-    auto at = reinterpret_cast<uintptr_t>(pointers[operand]) + uintptr_t(offset);
-    return reinterpret_cast<void *>((at + kAlignment - 1) / kAlignment * kAlignment);
+    char *first = static_cast<char *>(pointers[operand]) + offset;
+    return first + (-reinterpret_cast<uintptr_t>(first) & uintptr_t(kAlignment - 1));
   }
 
   int64_t operand, offset, planned;

@@ -41,7 +41,7 @@ T attribute(const cublaslt::MatmulDesc *desc, cublasLtMatmulDescAttributes_t whi
   size_t written = 0;
   auto *get = find<decltype(cublasLtMatmulDescGetAttribute)>("libcublasLt.so.13", "cublasLtMatmulDescGetAttribute");
   auto *handle = reinterpret_cast<cublasLtMatmulDesc_t>(const_cast<cublaslt::MatmulDesc *>(desc));
-  EXPECT_EQ(get(handle, which, &value, sizeof value, &written), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(get(handle, which, static_cast<void *>(&value), sizeof value, &written), CUBLAS_STATUS_SUCCESS);
   return value;
 }
 template <typename T>
@@ -50,7 +50,7 @@ T attribute(const cublaslt::MatrixLayout *layout, cublasLtMatrixLayoutAttribute_
   size_t written = 0;
   auto *get = find<decltype(cublasLtMatrixLayoutGetAttribute)>("libcublasLt.so.13", "cublasLtMatrixLayoutGetAttribute");
   auto *handle = reinterpret_cast<cublasLtMatrixLayout_t>(const_cast<cublaslt::MatrixLayout *>(layout));
-  EXPECT_EQ(get(handle, which, &value, sizeof value, &written), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(get(handle, which, static_cast<void *>(&value), sizeof value, &written), CUBLAS_STATUS_SUCCESS);
   return value;
 }
 template <typename T>
@@ -60,7 +60,7 @@ T attribute(const cublaslt::Preference *preference, cublasLtMatmulPreferenceAttr
   auto *get =
       find<decltype(cublasLtMatmulPreferenceGetAttribute)>("libcublasLt.so.13", "cublasLtMatmulPreferenceGetAttribute");
   auto *handle = reinterpret_cast<cublasLtMatmulPreference_t>(const_cast<cublaslt::Preference *>(preference));
-  EXPECT_EQ(get(handle, which, &value, sizeof value, &written), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(get(handle, which, static_cast<void *>(&value), sizeof value, &written), CUBLAS_STATUS_SUCCESS);
   return value;
 }
 
