@@ -1,5 +1,7 @@
 #include "drivers/cuda/Cudnn.h"
 
+#include <algorithm>
+#include <climits>
 #include <mutex>
 #include <optional>
 
@@ -70,7 +72,9 @@ public:
     TensorDesc made = nullptr;
     note(api.cudnnCreateTensorDescriptor, "cudnnCreateTensorDescriptor", &made);
     Owned<TensorDesc> owned(made, api.cudnnDestroyTensorDescriptor);
-    std::vector<int> extents = narrow(tensor.extents, 2, 1), strides = narrow(tensor.strides, 2, tensor.strides.back());
+    std::vector<int> extents = narrow(tensor.extents, 2, 1),
+                     strides = narrow(tensor.strides, 2,
+                                      std::min<int64_t>(tensor.extents.back() * tensor.strides.back(), INT_MAX));
     note(api.cudnnSetTensorNdDescriptor, "cudnnSetTensorNdDescriptor", made, typeOf(call.dtype), int(extents.size()),
          extents.data(), strides.data());
     return owned;

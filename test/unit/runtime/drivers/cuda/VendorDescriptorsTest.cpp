@@ -185,7 +185,8 @@ void expectTensor(cudnn::TensorDesc desc, const ConvCall::Tensor &tensor, cudnnD
   ASSERT_EQ(get(desc, 8, &found, &rank, extents, strides), CUDNN_STATUS_SUCCESS);
   EXPECT_EQ(found, type);
   EXPECT_EQ(std::vector<int>(extents, extents + rank), withAxis(tensor.extents, 2, 1));
-  EXPECT_EQ(std::vector<int>(strides, strides + rank), withAxis(tensor.strides, 2, int(tensor.strides.back())));
+  EXPECT_EQ(std::vector<int>(strides, strides + rank),
+            withAxis(tensor.strides, 2, int(tensor.extents.back() * tensor.strides.back())));
 }
 
 void expectConvolution(const cudnn::Descriptors &made, const ConvCall &call, bool channelsLast) {
