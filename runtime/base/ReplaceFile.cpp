@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace dlc {
@@ -38,6 +39,22 @@ Status writeNewFile(const std::string &path, std::span<const std::span<const std
   return {};
 }
 
+/// Something else than a file, such as /dev/null or a pipe, is written into: it must not become a file.
+bool isDevice(const std::string &path) {
+  struct stat found{};
+  return ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+}
+
+Status writeInto(const std::string &path, std::span<const std::span<const std::byte>> chunks) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.valid())
+    return systemError("cannot open").withContext(path);
+  for (std::span<const std::byte> chunk : chunks)
+    if (Status status = writeAll(file.get(), chunk); !status.ok())
+      return status.withContext(path);
+  return {};
+}
+
 } // namespace
 
 Status syncDirectory(const std::string &directory) {
@@ -49,6 +66,8 @@ Status syncDirectory(const std::string &directory) {
 }
 
 Status replaceFile(const std::string &path, std::span<const std::span<const std::byte>> chunks) {
+  if (isDevice(path))
+    return writeInto(path, chunks);
   uint64_t random = 0; // a process number would meet what a crash in another container left
   if (::getrandom(&random, sizeof random, 0) != sizeof random)
     return systemError("cannot draw a temporary name").withContext(path);

@@ -134,9 +134,12 @@ Status dlc::codegen::linkArtifact(const LinkInput &input, const CpuTarget &targe
   if (!script.ok())
     return script;
 
-  // Beside the result, so that the rename stays within one file system.
+  // Beside the result, so that the rename stays within one file system; what is no file (/dev/null) is written into.
+  bool isDevice = false;
+  (void)llvm::sys::fs::is_other(path, isDevice);
   llvm::SmallString<128> temporary;
-  if (std::error_code error = llvm::sys::fs::createUniqueFile(path + ".%%%%%%%%", temporary))
+  if (std::error_code error =
+          llvm::sys::fs::createUniqueFile((isDevice ? workspace.path("image") : path) + ".%%%%%%%%", temporary))
     return failed(path, error);
   llvm::FileRemover removeTemporary(temporary);
   llvm::append_range(arguments, llvm::ArrayRef<std::string>{"-shared", "-z", "now", "-z", "noexecstack", "-z", "defs",
@@ -144,8 +147,11 @@ Status dlc::codegen::linkArtifact(const LinkInput &input, const CpuTarget &targe
                                                             workspace.path("exports"), "-o", temporary.str().str()});
   if (Status status = run(*linker, arguments, workspace.path("log")); !status.ok())
     return status;
-  if (std::error_code error = llvm::sys::fs::rename(temporary, path))
+  if (std::error_code error =
+          isDevice ? llvm::sys::fs::copy_file(temporary, path) : llvm::sys::fs::rename(temporary, path))
     return failed(path, error);
+  if (isDevice)
+    return Status();
   removeTemporary.releaseFile();
   return Status();
 }

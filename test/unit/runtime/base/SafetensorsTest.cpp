@@ -240,6 +240,16 @@ TEST(Safetensors, FailedWriteLeavesThePreviousFile) {
   EXPECT_EQ(element<float>(*Safetensors::open(folder.file("x"))->find("t"), 0), 2.0F);
 }
 
+// /dev/null must not become a file.
+TEST(Safetensors, WhatIsNoFileIsWrittenInto) {
+  TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/null", folder.file("null"));
+  std::array<float, 2> values = {1, 2};
+  TensorView view{"a", DType::F32, {2}, values.data()};
+  EXPECT_EQ(writeSafetensors(folder.file("null"), std::vector{view}).message(), "");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("null")));
+}
+
 TEST(Safetensors, OpenNamesWhatItFound) {
   TemporaryFolder folder;
   EXPECT_EQ(Safetensors::open(folder.file("none")).status().message(),
