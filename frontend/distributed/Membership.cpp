@@ -35,9 +35,10 @@ runtime::Contract contractOf(const distributed::InitOptions &options, Where wher
   return contract.take();
 }
 
-runtime::JobOptions jobOptions(const distributed::InitOptions &options, Where where) {
+runtime::JobOptions jobOptions(const distributed::InitOptions &options, const runtime::Contract &contract,
+                               Where where) {
   const char *wanted = std::getenv("DLC_DEVICES");
-  auto devices = runtime::parseDevices(!options.devices.empty() ? options.devices : wanted ? wanted : "cpu");
+  auto devices = runtime::parseDevices(!options.devices.empty() ? options.devices : wanted ? wanted : "cpu", contract);
   check(devices.status(), where);
   return {.devices = devices.take(), .engine = options.engine};
 }
@@ -97,7 +98,7 @@ void init(InitOptions options, Where where) {
       fail(ErrorKind::Distributed,
            "init: something has been computed on " + place->name() + " already; call init() before", where);
   runtime::Contract contract = contractOf(options, where);
-  runtime::JobOptions job = jobOptions(options, where);
+  runtime::JobOptions job = jobOptions(options, contract, where);
   int64_t leaves = leavesOf(options, contract.worldSize * std::ssize(job.devices), where);
   auto joined = runtime::Job::join(contract, job);
   check(joined.status(), where);
@@ -121,6 +122,9 @@ bool is_launched(Where where) { return contractOf({}, where).origin != runtime::
 int64_t rank(Where where) { return record::requireJob("rank", where).rank; }
 int64_t world_size(Where where) { return record::requireJob("world_size", where).worldSize; }
 int64_t num_members(Where where) { return record::requireJob("num_members", where).members; }
+Device device(Where where) {
+  return Device(record::requireJob("device", where).runtime->session().device().id().str(), where);
+}
 int64_t local_rank(Where where) { return record::requireJob("local_rank", where).localRank; }
 
 void shutdown(Where where) {

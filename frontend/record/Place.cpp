@@ -59,6 +59,10 @@ Place &Place::find(const std::string &text, const std::source_location &where) {
     stop(id.status());
   if (*id == DeviceId())
     return host();
+  // "cuda" is the GPU of this rank.
+  if (const Job *now = job(); now && text == id->kind)
+    if (const DeviceId &own = now->runtime->session().device().id(); own.kind == text)
+      id = own;
   std::lock_guard guard(places().mutex);
   if (auto known = places().byId.find(*id); known != places().byId.end())
     return *known->second;

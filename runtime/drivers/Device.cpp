@@ -84,7 +84,7 @@ std::vector<Device::Kind> Device::kinds() {
   std::vector<Kind> kinds;
   for (const Driver *driver : kDrivers) {
     StatusOr<int> count = driver->count();
-    kinds.push_back({std::string(driver->kind), count.ok() ? *count : 0, count.status().message()});
+    kinds.push_back({std::string(driver->kind), count.ok() ? *count : 0, count.status().message(), driver->ofHost});
   }
   return kinds;
 }

@@ -18,6 +18,8 @@ struct Driver {
   StatusOr<std::unique_ptr<UseProbe>> (*watch)() = nullptr;
   /// Whether traces show that: for devices beside the processors.
   bool traced = false;
+  /// Whether processes see the same ones, so that ranks of a host share them out.
+  bool ofHost = false;
 };
 
 extern const Driver kCpuDriver;

@@ -35,7 +35,16 @@ Status unequalDevices(size_t first, const std::string &firstHost, size_t other, 
 
 } // namespace
 
-StatusOr<std::vector<DeviceId>> parseDevices(std::string_view text) {
+/// The first device of a rank that has so many. Where every process sees devices of its own, they begin at 0.
+static int firstDevice(std::string_view kind, int count, const Contract &contract) {
+  for (const Device::Kind &each : Device::kinds())
+    if (each.name == kind && each.ofHost &&
+        each.count >= count * std::max(contract.localWorldSize, contract.localRank + 1))
+      return count * contract.localRank;
+  return 0;
+}
+
+StatusOr<std::vector<DeviceId>> parseDevices(std::string_view text, const Contract &contract) {
   std::string_view kind = text.substr(0, text.find(':'));
   int count = 1;
   bool good = DeviceId::parse(kind).ok();
@@ -49,8 +58,9 @@ StatusOr<std::vector<DeviceId>> parseDevices(std::string_view text) {
                    "'");
   std::vector<DeviceId> devices;
   devices.reserve(size_t(count));
+  int first = contract.localRank > 0 ? firstDevice(kind, count, contract) : 0;
   for (int i = 0; i < count; ++i)
-    devices.push_back({std::string(kind), kind == "cpu" ? 0 : i});
+    devices.push_back({std::string(kind), kind == "cpu" ? 0 : first + i});
   return devices;
 }
 

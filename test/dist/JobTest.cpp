@@ -206,6 +206,22 @@ TEST(Job, DevicesAreAKindAndHowMany) {
     EXPECT_THAT(runtime::parseDevices(wrong).status().message(), StartsWith("expected devices such as")) << wrong;
 }
 
+// Where there are enough of them; simulated ones are each process's own.
+TEST(Job, RanksOfAHostShareOutItsGpus) {
+  setenv("DLC_GPU_LIBRARY", DLC_TEST_GPU_LIBRARY, 0);
+  setenv("DLCFAKE_DEVICES", "4", 0);
+  runtime::Contract second;
+  second.localRank = 1;
+  second.localWorldSize = 2;
+  EXPECT_EQ(runtime::parseDevices("cuda:2", second).take(), (std::vector<DeviceId>{{"cuda", 2}, {"cuda", 3}}));
+  EXPECT_EQ(runtime::parseDevices("sim:2", second).take(), (std::vector<DeviceId>{{"sim", 0}, {"sim", 1}}));
+  EXPECT_EQ(runtime::parseDevices("cpu", second).take(), std::vector<DeviceId>(1));
+  second.localWorldSize = 0; // not told
+  EXPECT_EQ(runtime::parseDevices("cuda:1", second).take(), (std::vector<DeviceId>{{"cuda", 1}}));
+  second.localWorldSize = 3;
+  EXPECT_EQ(runtime::parseDevices("cuda:2", second).take(), (std::vector<DeviceId>{{"cuda", 0}, {"cuda", 1}}));
+}
+
 TEST(Job, ATraceShowsCollectivesAndWaits) {
   namespace profile = runtime::profile;
   TemporaryFolder folder;

@@ -4,7 +4,6 @@
 // ends at that step with a checkpoint, which the next job with this folder goes on from, on any number of ranks.
 #include "../e2e/GoldenCurves.h"
 
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <map>
@@ -21,13 +20,6 @@ struct Workload {
   int64_t micro = 1;
 };
 
-/// What the job's members are on: their state must be there.
-Device deviceOfJob() {
-  const char *devices = std::getenv("DLC_DEVICES");
-  std::string kind = devices ? devices : "cpu";
-  return Device(kind.substr(0, kind.find(':')));
-}
-
 /// Trains to the end, or to where it stops, from the checkpoint if there is one.
 template <typename Model, typename Optimizer, typename Loss>
 void train(Model &model, Optimizer &optimizer, Loss loss, const DataLoader &loader, const Workload &given) {
@@ -42,7 +34,7 @@ void train(Model &model, Optimizer &optimizer, Loss loss, const DataLoader &load
     return value;
   });
   distributed::DataParallel(model);
-  Device device = deviceOfJob();
+  Device device = distributed::device();
   int64_t first = resume(name, {model, optimizer, loader}).step, end = given.stop ? given.stop : given.steps;
   std::vector<double> losses;
   for (int64_t now = first; now < end;)
@@ -72,7 +64,7 @@ void mlp(const Workload &given) {
   StateDict file = golden("mlp");
   Mlp model(f32);
   loadInitial(model, file, f32);
-  model.to(deviceOfJob());
+  model.to(distributed::device());
   optim::SGD optimizer(model.parameters(), {.lr = 0.01});
   DataLoader loader = loaderOf(file.at("inputs").flatten(0, 1), file.at("targets").flatten(0, 1), 110, 16);
   train(model, optimizer, meanSquares, loader, given);
@@ -81,7 +73,7 @@ void mlp(const Workload &given) {
 void cnn(const Workload &given) {
   SimpleCNN model(f32);
   loadInitial(model, golden("cnn_adamw"), f32);
-  model.to(deviceOfJob());
+  model.to(distributed::device());
   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
   TensorDataset all = allDigits(f32);
   train(model, optimizer, crossEntropy, loaderOf(all.inputs(), all.targets(), 146, 32), given);
@@ -91,7 +83,7 @@ void transformer(const Workload &given) {
   StateDict file = golden("transformer");
   Transformer model(f32);
   loadInitial(model, file, f32);
-  model.to(deviceOfJob());
+  model.to(distributed::device());
   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
   std::vector<Tensor> inputs, targets;
   for (const auto &[x, y] : text(file)) {

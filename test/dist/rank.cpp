@@ -95,7 +95,7 @@ Status run(int64_t steps, const Fault &fault) {
     return contract.status();
   const char *devices = std::getenv("DLC_DEVICES");
   StatusOr<std::unique_ptr<Job>> job =
-      Job::join(*contract, {.devices = runtime::parseDevices(devices ? devices : "cpu").take()});
+      Job::join(*contract, {.devices = runtime::parseDevices(devices ? devices : "cpu", *contract).take()});
   if (!job.ok())
     return job.status();
   Status status = train(**job, steps, fault);

@@ -82,11 +82,15 @@ StatusOr<std::unique_ptr<Job>> joinJob(const RunArguments &arguments, bool meshe
     setenv("DLC_SIM_CHECK", "1", /*overwrite=*/1);
   if (!arguments.simOrder.empty())
     setenv("DLC_SIM_ORDER", arguments.simOrder.c_str(), /*overwrite=*/1);
+  StatusOr<runtime::Contract> contract =
+      meshed ? runtime::detectContract(runtime::currentEnvironment()) : runtime::Contract();
+  if (!contract.ok())
+    return contract.status();
   runtime::JobOptions options{.threads = arguments.threads, .seed = arguments.seed};
   const char *told = std::getenv("DLC_DEVICES");
   std::string devices = !arguments.devices.empty() ? arguments.devices : told && meshed ? told : "";
   if (!devices.empty()) {
-    StatusOr<std::vector<DeviceId>> parsed = runtime::parseDevices(devices);
+    StatusOr<std::vector<DeviceId>> parsed = runtime::parseDevices(devices, *contract);
     if (!parsed.ok())
       return parsed.status().withContext(arguments.devices.empty() ? "DLC_DEVICES" : "--devices");
     options.devices = parsed.take();
@@ -100,10 +104,6 @@ StatusOr<std::unique_ptr<Job>> joinJob(const RunArguments &arguments, bool meshe
     return invalid(fmt::format("{}: the program is compiled for one member, {} has {}; compile it with --data-parallel "
                                "--mesh data={}",
                                arguments.artifact, devices, options.devices.size(), options.devices.size()));
-  StatusOr<runtime::Contract> contract =
-      meshed ? runtime::detectContract(runtime::currentEnvironment()) : runtime::Contract();
-  if (!contract.ok())
-    return contract.status();
   contract->timeout = std::min(contract->timeout, most);
   return Job::join(*contract, options);
 }

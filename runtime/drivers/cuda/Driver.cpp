@@ -26,6 +26,6 @@ static StatusOr<std::unique_ptr<Device>> open(int index) {
   return CudaDevice::open(**api, index);
 }
 
-const Driver kCudaDriver = {"cuda", count, open, nvml::watch, /*traced=*/true};
+const Driver kCudaDriver = {"cuda", count, open, nvml::watch, /*traced=*/true, /*ofHost=*/true};
 
 } // namespace dlc::runtime

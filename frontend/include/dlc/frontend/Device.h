@@ -11,8 +11,9 @@ namespace record {
 class Place;
 }
 
-/// Where a tensor lives: "cpu", "sim:0" (a simulated device), "cuda:0"; without a number the first of its kind. An
-/// Error says in one sentence why there is no such device.
+/// Where a tensor lives: "cpu", "sim:0" (a simulated device), "cuda:0"; without a number the one that this process has
+/// in its job (see distributed::device), else the first of its kind. An Error says in one sentence why there is no such
+/// device.
 class Device {
 public:
   Device();

@@ -15,8 +15,8 @@
 namespace dlc::distributed {
 
 struct InitOptions {
-  /// This process's members: "cpu", "cpu:4" (four on the cpu), "sim:2" (sim:0 and sim:1). Empty: DLC_DEVICES, else one
-  /// on the cpu.
+  /// This process's members: "cpu", "cpu:4" (four on the cpu), "sim:2" (sim:0 and sim:1), "cuda:1" (of the host's GPUs
+  /// the one of this local rank; see device()). Empty: DLC_DEVICES, else one on the cpu.
   std::string devices = {};
   /// What carries the collectives: "gloo", "mpi", "nccl", "shm", "inprocess". Empty: DLC_COMM, else what fits.
   std::string engine = {};
@@ -41,6 +41,8 @@ int64_t rank(Where where = Where::current());
 int64_t world_size(Where where = Where::current());
 int64_t num_members(Where where = Where::current());
 int64_t local_rank(Where where = Where::current());
+/// The device of this process (of its first member): where models and batches of the job belong.
+Device device(Where where = Where::current());
 
 /// Leaves the job once all ranks are here. Also done at the end of the program.
 void shutdown(Where where = Where::current());

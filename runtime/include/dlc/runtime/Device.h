@@ -53,7 +53,8 @@ public:
   struct Kind {
     std::string name;
     int count = 0;
-    std::string why; ///< why there is none, one sentence
+    std::string why;     ///< why there is none, one sentence
+    bool ofHost = false; ///< every process of the host sees the same ones
   };
   static std::vector<Kind> kinds();
 

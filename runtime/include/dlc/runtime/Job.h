@@ -32,8 +32,9 @@ struct JobOptions {
   std::string engine = {}; ///< of communicators; empty: the contract's
 };
 
-/// The devices of "cpu", "cpu:4" (four members on the cpu), "sim:2" (sim:0 and sim:1).
-StatusOr<std::vector<DeviceId>> parseDevices(std::string_view text);
+/// A rank's devices, of "cpu", "cpu:4" (four members on the cpu), "sim:2" (sim:0 and sim:1). Ranks of a host share out
+/// its GPUs where it has enough for all of them: of "cuda:2" the second one has cuda:2 and cuda:3.
+StatusOr<std::vector<DeviceId>> parseDevices(std::string_view text, const Contract &contract = {});
 
 /// The processes that train together, and this process's part in it: members, one a device, numbered over all
 /// processes: rank · devices + local index. All ranks create and call the same things in the same order.
