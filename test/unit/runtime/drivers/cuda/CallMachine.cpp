@@ -6,7 +6,7 @@
 
 namespace dlc::test {
 
-StatusOr<std::unique_ptr<runtime::Device>> openFakeDevice() {
+StatusOr<std::unique_ptr<runtime::Device>> openCallDevice() {
   setenv("DLC_GPU_LIBRARY", DLC_TEST_GPU_LIBRARY, 0);
   StatusOr<int> count = runtime::kCudaDriver.count();
   if (!count.ok())

@@ -7,8 +7,8 @@
 
 namespace dlc::test {
 
-/// cuda:0 of test/fakegpu.
-StatusOr<std::unique_ptr<runtime::Device>> openFakeDevice();
+/// cuda:0 of test/fakegpu, or a GPU with DLC_GPU_LIBRARY set to nothing.
+StatusOr<std::unique_ptr<runtime::Device>> openCallDevice();
 
 /// A kernel that is this call, with operands of these types and sizes, of which it writes one.
 KernelInfo callKernel(const LibraryCall &call, const std::vector<Elements> &operands, size_t written,

@@ -122,7 +122,7 @@ std::vector<double> expected(const ConvCall &call, const std::vector<Elements> &
 class ConvCalls : public testing::Test {
 protected:
   void SetUp() override {
-    StatusOr<std::unique_ptr<runtime::Device>> opened = openFakeDevice();
+    StatusOr<std::unique_ptr<runtime::Device>> opened = openCallDevice();
     ASSERT_TRUE(opened.ok()) << opened.status().message();
     device = opened.take();
   }

@@ -98,7 +98,7 @@ class LibraryFailure : public testing::TestWithParam<const char *> {};
 
 TEST_P(LibraryFailure, OneMessageAndTheDeviceWorksAgain) {
   std::string name = GetParam();
-  StatusOr<std::unique_ptr<Device>> device = openFakeDevice();
+  StatusOr<std::unique_ptr<Device>> device = openCallDevice();
   ASSERT_TRUE(device.ok()) << device.status().message();
   Status status;
   {
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Of, LibraryFailure, testing::ValuesIn(kNames), [](const
 
 /// A program of two products, the second of the first one's result, and its memory.
 struct Chain {
-  std::unique_ptr<Device> device = openFakeDevice().take();
+  std::unique_ptr<Device> device = openCallDevice().take();
   std::unique_ptr<Stream> stream = device->createStream().take();
   std::vector<Elements> operands = productOperands();
   std::vector<DeviceElements> memory;
@@ -216,7 +216,7 @@ TEST(LibraryCalls, AnEarlierKernelsFailureIsTheDevices) {
 
 TEST(LibraryCalls, WhatIsNotInstalledIsOneSentence) {
   // Nothing of the vendor's is looked up again in a process that has found it; so this one asks first.
-  std::unique_ptr<Device> device = openFakeDevice().take();
+  std::unique_ptr<Device> device = openCallDevice().take();
   setenv("DLC_GPU_LIBRARY", "/nowhere.so", 1);
   std::vector<Elements> operands = productOperands();
   Status status = runCall(*device, productCall(), operands, 2);

@@ -151,7 +151,7 @@ double difference(runtime::Device &device, const Case &what) {
 class MatMulCalls : public testing::Test {
 protected:
   void SetUp() override {
-    StatusOr<std::unique_ptr<runtime::Device>> opened = openFakeDevice();
+    StatusOr<std::unique_ptr<runtime::Device>> opened = openCallDevice();
     ASSERT_TRUE(opened.ok()) << opened.status().message();
     device = opened.take();
   }
