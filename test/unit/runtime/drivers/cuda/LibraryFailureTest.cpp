@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
+#include <thread>
 
 using namespace dlc;
 using namespace dlc::runtime;
@@ -175,6 +175,37 @@ TEST(LibraryCalls, AreCapturedAndDoneAgain) {
     ASSERT_TRUE(chain.stream->launch(**graph).ok());
     EXPECT_EQ(chain.result(), kSize * (kSize * double(left) * 2 + 0.5) * 2 + 0.5);
   }
+}
+
+// Each with a stream and operands of its own, among them the bias, whose address is part of a descriptor.
+TEST(LibraryCalls, AreMadeByManyThreadsAtOnce) {
+  std::unique_ptr<Device> device = openCallDevice().take();
+  std::unique_ptr<Kernels> products =
+      device->load(makeCalls({callKernel(productCall(), productOperands(), 2)}).take()).take();
+  auto work = [&](double bias, double &result) {
+    std::unique_ptr<Stream> stream = device->createStream().take();
+    std::vector<Elements> operands = productOperands();
+    operands[3] = Elements::filled(DType::F32, kSize, bias);
+    std::vector<DeviceElements> memory;
+    std::vector<void *> pointers;
+    for (const Elements &each : operands) {
+      memory.push_back(DeviceElements::make(*device, *stream, each).take());
+      pointers.push_back(memory.back().base());
+    }
+    result = kSize * 2 + bias;
+    for (int round = 0; round < 50 && result == kSize * 2 + bias; ++round) {
+      bool given = products->launch(*stream, 0, pointers.data(), "step").ok();
+      result = given && memory[2].fetch(*stream, operands[2]).ok() ? operands[2].values[0] : -1;
+    }
+  };
+  std::vector<double> results(3);
+  std::vector<std::thread> threads;
+  threads.reserve(results.size());
+  for (size_t i = 0; i < results.size(); ++i)
+    threads.emplace_back([&, i] { work(double(i), results[i]); });
+  for (std::thread &each : threads)
+    each.join();
+  EXPECT_EQ(results, (std::vector<double>{kSize * 2, kSize * 2 + 1, kSize * 2 + 2}));
 }
 
 // The name that DLC_CUDA_SYNC=1 gives is that of the call; an operand outside its memory is refused before.
