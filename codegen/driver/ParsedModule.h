@@ -29,6 +29,12 @@ public:
     return status.ok() || text.empty() ? status : Status(status.code(), text);
   }
 
+  /// The collected lines, once all went well: remarks.
+  void tell(const CompileOptions &options) const {
+    if (options.remark && !text.empty())
+      options.remark(text);
+  }
+
 private:
   void add(mlir::Diagnostic &diagnostic) {
     static constexpr const char *kSeverities[] = {"note", "warning", "error", "remark"};

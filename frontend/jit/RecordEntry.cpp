@@ -5,7 +5,9 @@
 #include "dlc/runtime/Manifest.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <string_view>
 
 namespace dlc::detail {
 
@@ -223,6 +225,24 @@ void dropNodes(record::Extracted &graph) {
   graph.inputs.clear();
 }
 
+/// Into the program, and into its key where they are not the usual ones.
+void setMakers(Entry &entry, const JitOptions &options, const Where &where) {
+  constexpr uint64_t kTag = uint64_t('m') << 56;
+  static constexpr std::array<std::string_view, 4> kChoices = {"", "auto", "library", "generated"};
+  auto numberOf = [&](const char *name, const std::string &text) {
+    auto found = std::find(kChoices.begin(), kChoices.end(), text);
+    if (found == kChoices.end())
+      record::fail(ErrorKind::Value,
+                   std::string("jit: expected ") + name + " to be library, generated or auto, got '" + text + "'",
+                   where);
+    return static_cast<uint64_t>(found - kChoices.begin());
+  };
+  uint64_t code = numberOf("matmul", options.matmul) * kChoices.size() + numberOf("conv", options.conv);
+  entry.graph.makers = {options.matmul, options.conv};
+  if (code)
+    entry.graph.key.push_back(kTag | code);
+}
+
 /// What the entry has to do, from what the body recorded and returned. False where that is the work of several places:
 /// then it has run.
 bool extractEntry(const FunctionState &function, Entry &entry, Recording &recording, const Flat &returned) {
@@ -249,6 +269,7 @@ bool extractEntry(const FunctionState &function, Entry &entry, Recording &record
     for (int64_t limit : {options.memory_limit, options.activation_budget})
       entry.graph.key.push_back(static_cast<uint64_t>(limit));
   }
+  setMakers(entry, options, function.where);
   for (const record::Node *number : entry.graph.numbers)
     entry.hostNumbers.push_back({*number->number, number->site});
   bindInputs(entry, recording);

@@ -227,6 +227,7 @@ trace::Program toProgram(const Extracted &graph, const std::vector<bool> &asRunt
   trace::Program program;
   program.name = name;
   program.limits = graph.limits;
+  program.makers = graph.makers;
   for (const ValueRef &input : graph.inputs)
     program.inputs.push_back(input->type);
   for (size_t i = 0; i < graph.numbers.size(); ++i)

@@ -23,6 +23,7 @@ struct Extracted {
   /// Mark of the nodes that are needed.
   uint64_t visit = 0;
   trace::MemoryLimits limits = {};
+  trace::KernelMakers makers = {};
   /// Where it runs. Inputs live there or are numbers of the host.
   Place *place = nullptr;
 

@@ -37,12 +37,33 @@ Status readBuckets(codegen::CompileOptions &options) {
   return {};
 }
 
-StatusOr<codegen::CompileOptions> optionsFor(const std::vector<std::string> &targets) {
+/// What the programs ask for, who has one module, else the environment.
+Status setMakers(codegen::CompileOptions &options, std::span<const Program> programs) {
+  if (programs.empty())
+    return {};
+  for (const Program &program : programs)
+    if (program.makers != programs.front().makers)
+      return {StatusCode::InvalidInput, "expects entries of one artifact to ask for the same makers of kernels, got '" +
+                                            programs.front().name + "' and '" + program.name + "' that do not"};
+  auto choose = [](std::string &option, const std::string &asked, const char *variable) {
+    const char *text = std::getenv(variable);
+    if (!asked.empty() || (text && *text))
+      option = asked.empty() ? text : asked;
+  };
+  choose(options.matMul, programs.front().makers.matMul, "DLC_MATMUL");
+  choose(options.conv, programs.front().makers.conv, "DLC_CONV");
+  return {};
+}
+
+StatusOr<codegen::CompileOptions> optionsFor(std::span<const Program> programs,
+                                             const std::vector<std::string> &targets) {
   codegen::CompileOptions options;
   options.targets = targets;
   // The device reads the same variable; kernels must be compiled for checks.
   const char *check = std::getenv("DLC_SIM_CHECK");
   options.simCheck = check && std::string_view(check) == "1";
+  if (Status status = setMakers(options, programs); !status.ok())
+    return status;
   if (Status status = readBuckets(options); !status.ok())
     return status;
   return options;
@@ -70,7 +91,7 @@ auto withModule(std::span<const Program> programs, const std::vector<std::string
     for (Diagnostic &note : diagnostic.getNotes())
       print(stream << "  ", note);
   });
-  StatusOr<codegen::CompileOptions> options = optionsFor(targets);
+  StatusOr<codegen::CompileOptions> options = optionsFor(programs, targets);
   if (!options.ok())
     return options.status();
   auto made = make(**module, *options);
@@ -126,7 +147,8 @@ public:
     std::vector<std::optional<DType>> exact;
     using Loaded = StatusOr<std::shared_ptr<const Executable>>;
     auto executable = withModule({&program, 1}, session.device().compileTargets(),
-                                 [&](ModuleOp module, const codegen::CompileOptions &options) -> Loaded {
+                                 [&](ModuleOp module, codegen::CompileOptions options) -> Loaded {
+                                   options.libraries = session.device().libraries();
                                    auto rounded = autocast(module);
                                    if (!rounded.ok())
                                      return rounded.status();

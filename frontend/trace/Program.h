@@ -69,6 +69,13 @@ struct MemoryLimits {
   int64_t activation = 0; ///< of intermediate values
 };
 
+/// Who makes the kernels of matrix products and of convolutions on a GPU, as CompileOptions says; "": DLC_MATMUL and
+/// DLC_CONV, else auto.
+struct KernelMakers {
+  std::string matMul, conv;
+  friend bool operator==(const KernelMakers &, const KernelMakers &) = default;
+};
+
 /// One entry, ready to be built as MLIR.
 struct Program {
   std::string name;
@@ -87,6 +94,7 @@ struct Program {
   std::vector<uint32_t> outputs;
   std::vector<std::string> outputNames;
   MemoryLimits limits = {};
+  KernelMakers makers = {};
 };
 
 } // namespace dlc::trace

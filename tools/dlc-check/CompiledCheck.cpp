@@ -167,9 +167,14 @@ static StatusOr<RawOutcome> call(const std::shared_ptr<const Executable> &execut
   return outcome;
 }
 
+/// What a program is compiled for and run on.
+enum class On { Cpu, Sim, Libraries };
+
 /// The two ways a right program may be run without a bit changing.
-static std::array<SessionOptions, 2> variants(bool sim) {
-  if (!sim)
+static std::array<SessionOptions, 2> variants(On on) {
+  if (on == On::Libraries)
+    return {SessionOptions{.device = {"cuda", 0}}, SessionOptions{.device = {"cuda", 0}}};
+  if (on == On::Cpu)
     return {SessionOptions{.threads = 1}, SessionOptions{.threads = 3}};
   // A device reads its options when it is first opened.
   static const bool opened = [] {
@@ -218,12 +223,16 @@ static void compareRuns(Report &report, const Twine &what, func::FuncOp function
 
 static void checkTarget(Report &report, const Twine &what, const Program &program,
                         ArrayRef<dl::ReferenceTensor> arguments, const dl::ReferenceState &state,
-                        const Outcome &expected, double tolerance, bool sim, const CheckOptions &asked) {
+                        const Outcome &expected, double tolerance, On on, const CheckOptions &asked) {
   func::FuncOp function = program.function();
   OwningOpRef<ModuleOp> module = entryOf(program);
   codegen::CompileOptions options;
-  options.targets = {sim ? "sim" : "cpu"};
-  options.simCheck = sim;
+  options.targets = {on == On::Cpu ? "cpu" : "sim"};
+  options.simCheck = on == On::Sim;
+  if (on == On::Libraries) { // sim's kernels are for the library that stands in for the driver's
+    options.targets.push_back("cuda:sm_90");
+    options.matMul = options.conv = "library";
+  }
   options.allow = asked.allow;
   options.cpu = asked.cpu;
   auto compiled = codegen::compileModule(*module, options);
@@ -232,7 +241,7 @@ static void checkTarget(Report &report, const Twine &what, const Program &progra
   auto executable = (*compiled)->load();
   if (!executable.ok())
     return report.fault(what + ": " + executable.status().message());
-  auto [first, second] = variants(sim);
+  auto [first, second] = variants(on);
   auto one = call(*executable, function, arguments, state, first),
        other = call(*executable, function, arguments, state, second);
   // A failed kernel fails the device, not the checks of the functions that follow.
@@ -251,7 +260,10 @@ void dlc::check::checkTargets(Report &report, StringRef what, const Program &pro
   if (options.cases)
     return options.cases->add(report, what, program, arguments, state, expected, tolerance);
   if (options.compiled)
-    checkTarget(report, what, program, arguments, state, expected, tolerance, false, options);
+    checkTarget(report, what, program, arguments, state, expected, tolerance, On::Cpu, options);
   if (options.sim)
-    checkTarget(report, what + " for sim", program, arguments, state, expected, tolerance, true, options);
+    checkTarget(report, what + " for sim", program, arguments, state, expected, tolerance, On::Sim, options);
+  if (options.libraries)
+    checkTarget(report, what + " with libraries", program, arguments, state, expected, tolerance, On::Libraries,
+                options);
 }

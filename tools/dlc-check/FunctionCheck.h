@@ -39,6 +39,7 @@ struct CheckOptions {
   uint64_t seed = 1;
   bool compiled = false;               // also compile for the cpu, run and compare
   bool sim = false;                    // likewise for the simulated device
+  bool libraries = false;              // likewise for cuda:0, calling libraries where they have a call
   std::string cpu = "host";            // as CompileOptions::cpu
   std::vector<std::string> allow = {}; // as CompileOptions::allow
   std::string mesh = {};               // also on the members of a mesh, as "data=3"

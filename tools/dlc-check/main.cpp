@@ -18,6 +18,8 @@ static llvm::cl::opt<uint64_t> seed("seed", llvm::cl::desc("Seed of the test val
 static llvm::cl::opt<bool> compiled("compiled",
                                     llvm::cl::desc("Also compile for the cpu, run and compare with the reference"));
 static llvm::cl::opt<bool> sim("sim", llvm::cl::desc("Likewise for the simulated device, with every access checked"));
+static llvm::cl::opt<bool>
+    libraries("libraries", llvm::cl::desc("Likewise for cuda:0, with calls of libraries wherever they have one"));
 static llvm::cl::opt<std::string> mesh("mesh",
                                        llvm::cl::desc("Also as a program of several members, as data=3, evaluated"));
 static llvm::cl::opt<int64_t> splitDim("split-dim", llvm::cl::desc("The dim of arguments that is split over data"));
@@ -65,6 +67,7 @@ int main(int argc, char **argv) {
     bool ok = dlc::check::checkFunction(function, {.seed = seed,
                                                    .compiled = compiled,
                                                    .sim = sim,
+                                                   .libraries = libraries,
                                                    .cpu = cpu,
                                                    .allow = {allow.begin(), allow.end()},
                                                    .mesh = mesh,

@@ -89,6 +89,7 @@ Status compile(const CompileArguments &arguments) {
   if (!status.ok())
     return status;
   options.bucketBytes = int64_t(arguments.bucketMegabytes * 1e6);
+  options.remark = [](std::string_view text) { fmt::print(stderr, "{}", text); };
   options.print = [](std::string_view pass, std::string_view module) {
     fmt::print(stderr, "// -----// after {} //----- //\n{}\n", pass, module);
   };

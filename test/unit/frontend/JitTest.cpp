@@ -308,6 +308,17 @@ TEST(JitCheck, RecordsAgainAtCallsThatArePowersOfTwo) {
   EXPECT_EQ(dlc::testing::compile_count(), compiled);
 }
 
+// On the cpu every kernel is generated; a choice that there is not is refused all the same.
+TEST(Jit, WhoMakesKernelsIsChecked) {
+  auto twice = [](Tensor x) { return x + x; };
+  for (const char *choice : {"", "auto", "library", "generated"})
+    EXPECT_EQ(jit(twice, {.matmul = choice, .conv = choice})(full({2}, 1.5)).to_vector<float>(), Floats({3, 3}));
+  EXPECT_ERROR("jit: expected matmul to be library, generated or auto, got 'cublas'",
+               jit(twice, {.matmul = "cublas"})(full({2}, 1.5)));
+  EXPECT_ERROR("jit: expected conv to be library, generated or auto, got 'cudnn'",
+               jit(twice, {.conv = "cudnn"})(full({2}, 1.5)));
+}
+
 TEST(JitCheck, LeavesStateBitForBit) {
   auto run = [](bool check) {
     manual_seed(1);

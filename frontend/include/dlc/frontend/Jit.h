@@ -27,6 +27,10 @@ struct JitOptions {
   /// that the backward pass needs are computed again instead of kept, with the same bits; an Error if that is not
   /// enough.
   int64_t memory_limit = 0, activation_budget = 0;
+  /// Who makes the kernels of matrix products, and of convolutions, on an NVIDIA GPU: "library" (cuBLASLt, cuDNN, where
+  /// they have such a call), "generated" or "auto"; "" is what DLC_MATMUL and DLC_CONV say, else auto: by element type,
+  /// size and device, of the libraries that are found. A library's sums have an order of its own.
+  std::string matmul = "", conv = "";
 };
 
 /// What making a compiled entry took, and the memory it needs.
