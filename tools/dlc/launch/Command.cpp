@@ -94,7 +94,8 @@ void addCommand(CLI::App &app, Arguments &arguments, Status &status, int &code) 
       "--no-prefix", [&arguments](int64_t) { arguments.prefix = false; }, "Lines of ranks without [rank] in front");
   command->add_option("--comm", arguments.engine, "What carries collectives; mpi starts ranks through mpirun")
       ->check(CLI::IsMember({"auto", "gloo", "mpi", "nccl", "shm"}));
-  command->add_option("--devices", arguments.devices, "Devices of each rank, for example cpu:2 (DLC_DEVICES)");
+  command->add_option("--devices", arguments.devices,
+                      "Devices of each rank, for example cpu:2, or cuda:1: its own of the host's GPUs (DLC_DEVICES)");
   command->add_option("--rank-of-mpirun", arguments.mpiOutput)->group(""); // how mpirun starts a rank
   command->callback([&arguments, &status, &code, master, command] {
     if (arguments.program.empty())
