@@ -39,3 +39,13 @@ func.func @group(%a: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{expects a call #rt.matmul or #rt.conv, got "gemm"}}
+rt.library @k0_0 call "gemm"
+
+// -----
+
+// expected-error @+1 {{expects a workspace of an operand's bytes, got bytes 0 + -1 of operand 3}}
+rt.library @k0_0 call #rt.conv<kind = forward, element = f32, input = <operand = 0, offset = 0, extents = [1, 1, 1, 1], strides = [1, 1, 1, 1]>, weight = <operand = 1, offset = 0, extents = [1, 1, 1, 1], strides = [1, 1, 1, 1]>, output = <operand = 2, offset = 0, extents = [1, 1, 1, 1], strides = [1, 1, 1, 1]>, strides = [1, 1], padding = [0, 0], dilation = [1, 1]> workspace(3, at 0, -1)

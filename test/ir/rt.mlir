@@ -18,6 +18,13 @@ rt.kernel @k0 workspace(128) {
   dl.yield %y : tensor<4xf32>
 }
 
+// CHECK: rt.library @k1_0 call #rt.matmul<batch = 2, rows = 3, columns = 4, terms = 5, left = <operand = 0, offset = 8, element = f16, row_stride = 5, column_stride = 1, batch_stride = 15>, right = <operand = 1, offset = 0, element = f16, row_stride = 1, column_stride = 5, batch_stride = 0>, result = <operand = 3, offset = 0, element = f32, row_stride = 4, column_stride = 1, batch_stride = 12>, epilogue = gelu_grad, aux = 2, tf32 = true>{{$}}
+rt.library @k1_0 call #rt.matmul<batch = 2, rows = 3, columns = 4, terms = 5,
+  left = <operand = 0, offset = 8, element = f16, row_stride = 5, column_stride = 1, batch_stride = 15>,
+  right = <operand = 1, offset = 0, element = f16, row_stride = 1, column_stride = 5, batch_stride = 0>,
+  result = <operand = 3, offset = 0, element = f32, row_stride = 4, column_stride = 1, batch_stride = 12>,
+  epilogue = gelu_grad, bias = -1, aux = 2, tf32 = true>
+
 // CHECK: rt.program @step ("x": tensor<4xf32>) -> ("y": tensor<4xf32>) peak(4928) {
 rt.program @step ("x": tensor<4xf32>) -> ("y": tensor<4xf32>) peak(4928) {
   // CHECK-DAG: %[[X:.*]] = rt.argument 0
