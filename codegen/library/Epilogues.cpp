@@ -7,6 +7,7 @@
 #include "dlc/ir/Widen.h"
 #include "kernels/ElementScope.h"
 #include "kernels/GroupAnalysis.h"
+#include "library/GeluSlope.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -27,6 +28,7 @@ public:
 
 private:
   std::optional<LibraryEpilogue> matchBias(Value value);
+  std::optional<LibraryEpilogue> matchSlope(Value value);
   int64_t biasNumber(Value value);
 
   dl::GroupOp group;
@@ -35,20 +37,6 @@ private:
 };
 
 } // namespace
-
-// What a value is but for roundings to 16 bits.
-static Value unrounded(Value value) {
-  auto isReal = [](Value each) {
-    Type element = getElementTypeOrSelf(each.getType());
-    return element.isF32() || dl::hasNarrowFloats(each.getType());
-  };
-  while (auto cast = value.getDefiningOp<dl::CastOp>()) {
-    if (!isReal(cast.getX()) || !isReal(value))
-      break;
-    value = cast.getX();
-  }
-  return value;
-}
 
 int64_t codegen::inputNumber(Value value) {
   if (auto cast = value.getDefiningOp<dl::CastOp>(); cast && dl::widensNarrowFloats(cast))
@@ -86,8 +74,24 @@ std::optional<LibraryEpilogue> EpilogueMatcher::matchBias(Value value) {
   return {};
 }
 
+// x lies in memory as the result does.
+std::optional<LibraryEpilogue> EpilogueMatcher::matchSlope(Value value) {
+  Value sides[2];
+  if (!matchPattern(value, m_Op<dl::MulOp>(matchers::m_Any(&sides[0]), matchers::m_Any(&sides[1]))))
+    return {};
+  for (int side : {0, 1}) {
+    Value x = unrounded(sides[side]) == anchor->getResult(0) ? geluSlopeOf(sides[1 - side]) : Value();
+    int64_t number = x ? inputNumber(unrounded(x)) : -1;
+    if (number >= 0 && group.getOperand(unsigned(number)).getType() == group.getResult(0).getType())
+      return LibraryEpilogue{Epilogue::GeluGrad, -1, number};
+  }
+  return {};
+}
+
 std::optional<LibraryEpilogue> EpilogueMatcher::match(Value value) {
   value = unrounded(value);
+  if (auto slope = matchSlope(value))
+    return slope;
   Value inner = value;
   bool isRelu = matchPattern(value, m_Op<dl::ReluOp>(matchers::m_Any(&inner)));
   bool isGelu = !isRelu && matchPattern(value, m_Op<dl::GeluOp>(matchers::m_Any(&inner)));

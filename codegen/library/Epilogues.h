@@ -11,6 +11,7 @@ namespace dlc::codegen {
 struct LibraryEpilogue {
   MatMulCall::Epilogue kind = MatMulCall::Epilogue::None;
   int64_t bias = -1; ///< operand of the kernel
+  int64_t aux = -1;  ///< likewise, x of GeluGrad
 };
 
 /// The epilogue of a group with one result, if a library has it. Between ops values may be rounded to 16 bits: the

@@ -10,8 +10,6 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::codegen;
 
-static constexpr int64_t kWorkspaceAlignment = 256;
-
 LibraryRegistry::LibraryRegistry(MLIRContext *context) : OpRegistry(context) {
 #define DLC_LIBRARY_FAMILY(Name) register##Name##Libraries(*this);
 #include "library/LibraryFamilies.inc"

@@ -20,6 +20,8 @@ public:
   explicit LibraryRegistry(mlir::MLIRContext *context);
 };
 
+constexpr int64_t kWorkspaceAlignment = 256;
+
 /// Lays out the workspace: the product, if the plan has a launch that finishes it, then `bytes` for the library.
 void planWorkspace(LibraryPlan &plan, dl::GroupOp group, int64_t bytes);
 

@@ -12,6 +12,8 @@
 #include "library/Epilogues.h"
 #include "library/LibraryRegistry.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -123,6 +125,12 @@ static int64_t workspaceOf(int64_t count) {
   return std::clamp(kParts * kBytes * count, kLeast, kMost);
 }
 
+// Whether the result is stored over an operand, which a library must not read then.
+static bool isInPlace(dl::GroupOp group) {
+  std::optional<ArrayRef<int64_t>> inPlace = group.getInPlace();
+  return inPlace && llvm::any_of(*inPlace, [](int64_t input) { return input >= 0; });
+}
+
 static std::optional<LibraryPlan> planDot(dl::GroupOp group, Operation *anchor, const GpuOptions &options,
                                           std::string &why) {
   auto op = cast<dl::DotGeneralOp>(anchor);
@@ -134,12 +142,13 @@ static std::optional<LibraryPlan> planDot(dl::GroupOp group, Operation *anchor, 
   plan.element = Float32Type::get(group.getContext());
   plan.finish = true;
   Type stored = getElementTypeOrSelf(group.getResult(0).getType());
-  if (auto epilogue = matchEpilogue(group, anchor, call.columns);
-      epilogue && (stored.isF32() || dtypeOf(stored) == call.left.dtype)) {
+  auto epilogue = matchEpilogue(group, anchor, call.columns);
+  if (epilogue && !isInPlace(group) && (stored.isF32() || dtypeOf(stored) == call.left.dtype)) {
     plan.finish = false;
     plan.element = stored;
     call.epilogue = epilogue->kind;
     call.bias = epilogue->bias;
+    call.aux = epilogue->aux;
   }
   call.result.dtype = dtypeOf(plan.element);
   call.result.operand = group.getNumOperands() + (plan.finish ? group.getNumResults() : 0);
@@ -149,6 +158,9 @@ static std::optional<LibraryPlan> planDot(dl::GroupOp group, Operation *anchor, 
   plan.multiplyAdds = double(plan.count) * double(call.terms);
   plan.call.what = call;
   planWorkspace(plan, group, workspaceOf(plan.count));
+  // Memory is planned before it is known whether the result goes over x.
+  if (call.aux >= 0)
+    plan.workspaceBytes += int64_t(llvm::alignTo<kWorkspaceAlignment>(uint64_t(plan.count) * sizeof(float)));
   return plan;
 }
 

@@ -3,6 +3,8 @@
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // RUN: dlc compile %t.gpu.mlir --target=cuda:sm_90 --emit=gpu | diff %t.gpu.mlir -
 // RUN: dlc compile %s --target=cuda:sm_90 --emit=gpu | FileCheck %s --check-prefix=AUTO
+// What the calls compute, of the library that stands in for the vendor's.
+// RUN: env DLC_GPU_LIBRARY=%fakegpu DLC_PTXAS=/nowhere dlc-check --libraries %s
 
 // Small ones are generated unless asked for.
 // AUTO-NOT: rt.library
