@@ -11,7 +11,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv[1]).resolve()
-PARTS = ["device", "conformance", "ops"]
+PARTS = ["device", "conformance", "ops", "speed", "models", "graphs", "end"]
 SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"}
 LISTING = "#!/bin/sh\nif [ \"$1\" = --gtest_list_tests ]; then printf 'On/Conformance.\\n  First/cuda_0\\n  Second/cuda_0\\n'; exit; fi\n"
 
@@ -37,6 +37,9 @@ def check_whole(bundle):
     assert {row["name"] for row in parts["ops"]["rows"]} == {"add", "add.bf16", "add.f16", "softmax", "softmax.bf16", "softmax.f16"}
     assert all(row["values"]["cases"] > 0 for row in parts["ops"]["rows"])
     assert parts["conformance"]["checks"] > 30, output
+    assert all(row["values"]["worst"] <= 1 and row["values"]["steps"] == 19 for row in parts["models"]["rows"]), output
+    assert {"memory", "timeline", "too much memory"} <= {row["name"] for row in parts["end"]["rows"]}
+    assert all("of peak" in row["values"] for row in parts["speed"]["rows"]) and parts["speed"]["checks"] >= 20, output
 
 
 def check_alone(bundle):

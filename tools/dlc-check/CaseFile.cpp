@@ -38,10 +38,11 @@ void CaseFile::add(Report &report, StringRef what, const Program &program, Array
     else if (&op == function)
       return report.fault("expects one function of the name " + name);
   }
+  auto numbered = [&](const Twine &kind, size_t index) { return (name + kind + Twine(index)).str(); };
   for (auto [index, argument] : llvm::enumerate(arguments))
-    tensors.insert_or_assign(name + "/argument/" + std::to_string(index), Tensor{argument, false});
+    tensors.insert_or_assign(numbered("/argument/", index), Tensor{argument, false});
   for (auto [index, result] : llvm::enumerate(expected.results))
-    addExpected(name + "/result/" + std::to_string(index), result,
+    addExpected(numbered("/result/", index), result,
                 compiledTolerance(function, function.getResultTypes()[index], tolerance));
   for (const std::string &variable : variables) {
     tensors.insert_or_assign(name + "/state/" + variable, Tensor{state.at(variable), false});

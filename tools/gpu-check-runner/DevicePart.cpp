@@ -1,11 +1,11 @@
 // Driver, device, what there is of the vendor's libraries, and whether the driver takes our kernels.
+#include "Clock.h"
 #include "Gpu.h"
 #include "Parts.h"
 
 #include "dlc/runtime/Executable.h"
 
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
 
@@ -33,9 +33,13 @@ Row findLibrary(const Library &library) {
   Row row{library.name};
   const char *replacement = std::getenv("DLC_GPU_LIBRARY");
   void *handle = nullptr;
-  for (const char *file : library.files)
-    if (!handle && file && (handle = dlopen(replacement && *replacement ? replacement : file, RTLD_NOW | RTLD_LOCAL)))
+  for (const char *file : library.files) {
+    if (handle || !file)
+      continue;
+    handle = dlopen(replacement && *replacement ? replacement : file, RTLD_NOW | RTLD_LOCAL);
+    if (handle)
       row.values["file"] = file;
+  }
   if (!handle) {
     row.message = "not found"; // programs that need it say so; others do not
     return row;
@@ -75,15 +79,15 @@ void loadModules(const Context &context, const CudaApi &api, const Gpu &gpu, con
     return report({file, false, executable.status().message()});
   for (const DlcDeviceCode &code : (*executable)->deviceCode()) {
     std::string target = code.target, format = code.format;
-    int capability = std::atoi(target.c_str() + 3);
+    int capability = int(std::strtol(target.c_str() + 3, nullptr, 10)); // of "sm_90"
     bool mustLoad =
         !api.replaced && capability <= gpu.capability && (format == "ptx" || capability / 10 == gpu.capability / 10);
     std::string text(static_cast<const char *>(code.data), code.bytes); // PTX with the zero at its end
     runtime::CUmodule module = nullptr;
-    auto begin = std::chrono::steady_clock::now();
+    double begin = now();
     int result = api.cuModuleLoadDataEx(&module, format == "ptx" ? text.c_str() : code.data, 0, nullptr, nullptr);
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    Row row{file + " " + format + " " + target};
+    double seconds = now() - begin;
+    Row row{file + (format == "ptx" ? " ptx " : " cubin ") + target};
     row.values = {{"bytes", code.bytes}, {"ms", seconds * 1e3}};
     row.ok = result == runtime::kSuccess || !mustLoad;
     if (result != runtime::kSuccess)

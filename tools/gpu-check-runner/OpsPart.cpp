@@ -154,9 +154,10 @@ Status OpCases::runCase(size_t entry) {
   for (const auto &[name, found] : first) {
     const Session::Variable *variable = session->find(name.substr(info.name.size() + strlen("/after/")));
     bool isResult = name.starts_with(info.name + "/result/");
-    DType dtype = isResult
-                      ? info.results[size_t(std::atol(name.c_str() + info.name.size() + strlen("/result/")))].type.dtype
-                      : variable->type.dtype;
+    DType dtype =
+        isResult ? info.results[size_t(std::strtol(name.c_str() + info.name.size() + strlen("/result/"), nullptr, 10))]
+                       .type.dtype
+                 : variable->type.dtype;
     if (Status status = compare(name, dtype, found); !status.ok())
       return status;
     if (std::memcmp(found.data(), second.at(name).data(), size_t(found.bytes())) != 0)

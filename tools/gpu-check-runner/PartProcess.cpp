@@ -1,10 +1,10 @@
 #include "PartProcess.h"
 
+#include "Clock.h"
 #include "Parts.h"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -16,10 +16,6 @@
 namespace dlc::gpucheck {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 /// One of the two streams of a process.
 class Lines {
@@ -178,11 +174,11 @@ PartEnd runPart(const std::vector<std::string> &arguments, const PartLimits &lim
     return {PartEnd::How::Crashed, "cannot start a process", {}, -1, {}};
   Lines outputLines(output[0]), errorLines(errors[0]);
   Listener listener(end, onRow, onItem);
-  Clock::time_point begin = Clock::now(), last = begin;
+  double begin = now(), last = begin;
   auto readAll = [&] {
     errorLines.read([&](const std::string &line) { listener.error(line); });
     outputLines.read([&](const std::string &line) {
-      last = Clock::now();
+      last = now();
       listener.output(line);
     });
   };
@@ -197,8 +193,8 @@ PartEnd runPart(const std::vector<std::string> &arguments, const PartLimits &lim
       process.end(); // what it left behind
       return end;
     }
-    if (secondsSince(begin) > limits.total || secondsSince(last) > limits.silence) {
-      end.how = secondsSince(begin) > limits.total ? PartEnd::How::TimeOver : PartEnd::How::Silent;
+    if (now() - begin > limits.total || now() - last > limits.silence) {
+      end.how = now() - begin > limits.total ? PartEnd::How::TimeOver : PartEnd::How::Silent;
       end.message =
           listener.with(end.how == PartEnd::How::TimeOver ? "not done within " + shortSeconds(limits.total)
                                                           : "nothing happened for " + shortSeconds(limits.silence));

@@ -9,6 +9,10 @@ std::span<const Part> parts() {
       {"device", "driver, device, libraries, loading of kernels", 40, checkDevice},
       {"conformance", "what every device must do the same way", 80, checkConformance},
       {"ops", "values and gradients of every op against the reference", 120, checkOps},
+      {"speed", "kernels against the device's peaks", 110, checkSpeed},
+      {"models", "training steps: losses, time, PyTorch's time", 100, checkModels},
+      {"graphs", "steps as graphs and as launches", 40, checkGraphs},
+      {"end", "memory, a timeline, faults", 30, checkEnd},
   };
   return all;
 }

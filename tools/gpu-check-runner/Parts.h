@@ -16,7 +16,8 @@ struct Context {
   std::string programs; ///< folder of plan.json and what it names
   DeviceId device;
   Json plan;
-  size_t from = 0; ///< first item: those before are done, or ended an earlier process
+  std::string trace; ///< file for a timeline; empty: none is kept
+  size_t from = 0;   ///< first item: those before are done, or ended an earlier process
 
   std::string path(const std::string &file) const { return programs + "/" + file; }
   /// They are for a library that stands in for the driver.
@@ -44,5 +45,11 @@ void forEachItem(const Context &context, const Json &names, const std::function<
 Status checkDevice(const Context &context);
 Status checkConformance(const Context &context);
 Status checkOps(const Context &context);
+Status checkSpeed(const Context &context);
+Status checkModels(const Context &context);
+Status checkGraphs(const Context &context);
+/// One run of the above, in a process of its own, of the model `context.from`.
+Status runGraph(const Context &context);
+Status checkEnd(const Context &context);
 
 } // namespace dlc::gpucheck

@@ -1,6 +1,7 @@
 #include "Result.h"
 
-#include <chrono>
+#include "Clock.h"
+
 #include <cstdio>
 #include <ctime>
 #include <fstream>
@@ -9,8 +10,6 @@
 namespace dlc::gpucheck {
 
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 std::string today() {
   std::time_t time = std::time(nullptr);

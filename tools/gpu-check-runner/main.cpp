@@ -1,11 +1,11 @@
 // gpu-check-runner --bundle DIR --programs DIR: runs the parts one after the other, each in a process of its own.
+#include "Clock.h"
 #include "Parts.h"
 #include "Result.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -22,16 +22,16 @@ struct Options {
   std::string bundle, programs, device = "cuda:0", json;
   std::vector<std::string> only, limits;
   double silence = 30;
+  std::string trace;
   std::string part; ///< this process is one part
   size_t from = 0;
 };
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 StatusOr<Context> contextOf(const Options &options) {
   Context context;
   context.bundle = options.bundle;
   context.programs = options.programs;
+  context.trace = options.trace;
   context.from = options.from;
   StatusOr<DeviceId> device = DeviceId::parse(options.device);
   if (!device.ok())
@@ -47,7 +47,9 @@ StatusOr<Context> contextOf(const Options &options) {
 
 int runOne(const Options &options) {
   StatusOr<Context> context = contextOf(options);
-  for (const Part &part : parts())
+  std::vector<Part> all(parts().begin(), parts().end());
+  all.push_back({"graph-run", "", 0, runGraph});
+  for (const Part &part : all)
     if (context.ok() && part.name == options.part) {
       Status status = part.run(*context);
       if (!status.ok())
@@ -66,11 +68,16 @@ bool runWhole(const Part &part, const Options &options, double limit, Result &re
     failed = failed || !row.value("ok", false);
     result.add(row);
   };
+  std::vector<std::string> arguments = {"--part",     part.name,        "--bundle", options.bundle,
+                                        "--programs", options.programs, "--device", options.device};
+  if (!options.trace.empty())
+    arguments.insert(arguments.end(), {"--trace", options.trace});
+  arguments.emplace_back("--from");
   result.beginPart(part);
   for (long from = 0;;) {
-    PartEnd end = runPart({"--part", part.name, "--bundle", options.bundle, "--programs", options.programs, "--device",
-                           options.device, "--from", std::to_string(from)},
-                          {std::max(deadline - now(), 0.1), options.silence}, onRow,
+    std::vector<std::string> all = arguments;
+    all.push_back(std::to_string(from));
+    PartEnd end = runPart(all, {std::max(deadline - now(), 0.1), options.silence}, onRow,
                           [&](const std::string &item) { result.progress(item); });
     none = !end.none.empty();
     message = none ? end.none : end.message;
@@ -128,6 +135,7 @@ int main(int argc, char **argv) {
   app.add_option("--programs", options.programs, "its programs, unpacked")->required();
   app.add_option("--device", options.device)->capture_default_str();
   app.add_option("--json", options.json, "result; default: gpu-check-<device>.json");
+  app.add_option("--trace", options.trace, "file for the timeline");
   app.add_option("--only", options.only, "these parts")->delimiter(',');
   app.add_option("--limit", options.limits, "seconds of a part, as ops=60")->delimiter(',');
   app.add_option("--silence", options.silence, "seconds without a sign after which an item is given up")
