@@ -45,9 +45,9 @@ void CaseFile::add(Report &report, StringRef what, const Program &program, Array
     addExpected(numbered("/result/", index), result,
                 compiledTolerance(function, function.getResultTypes()[index], tolerance));
   for (const std::string &variable : variables) {
-    tensors.insert_or_assign(name + "/state/" + variable, Tensor{state.at(variable), false});
+    tensors.insert_or_assign((name + Twine("/state/") + variable).str(), Tensor{state.at(variable), false});
     const dl::ReferenceTensor &after = expected.state.at(variable);
-    addExpected(name + "/after/" + variable, after, compiledTolerance(function, after.type, tolerance));
+    addExpected((name + Twine("/after/") + variable).str(), after, compiledTolerance(function, after.type, tolerance));
   }
 }
 
@@ -85,12 +85,13 @@ Status CaseFile::writeTensors(const std::string &path) {
   return writeSafetensors(path, views, {{"tolerances", text}});
 }
 
-Status CaseFile::write(const std::string &path, const std::vector<std::string> &targets, const std::string &cpu) {
+Status CaseFile::write(const std::string &path, const Options &asked) {
   if (!module)
     return {};
   codegen::CompileOptions options;
-  options.targets = targets;
-  options.cpu = cpu;
+  options.targets = asked.targets;
+  options.cpu = asked.cpu;
+  options.matMul = options.conv = asked.maker;
   auto compiled = codegen::compileModule(*module, options);
   if (!compiled.ok())
     return compiled.status();

@@ -21,8 +21,13 @@ public:
   void add(Report &report, llvm::StringRef what, const Program &program, llvm::ArrayRef<dl::ReferenceTensor> arguments,
            const dl::ReferenceState &state, const Outcome &expected, double tolerance);
 
+  struct Options {
+    std::vector<std::string> targets;
+    std::string cpu = "host";
+    std::string maker = "generated"; ///< of matrix products and convolutions, as CompileOptions::matMul
+  };
   /// Writes <path>.so and <path>.safetensors; nothing without programs.
-  Status write(const std::string &path, const std::vector<std::string> &targets, const std::string &cpu);
+  Status write(const std::string &path, const Options &options);
 
 private:
   struct Tensor {

@@ -34,6 +34,8 @@ static llvm::cl::opt<std::string>
                          "programs for --target, their inputs, and what the reference gives"));
 static llvm::cl::list<std::string> targets("target", llvm::cl::CommaSeparated,
                                            llvm::cl::desc("Of --cases, as in dlc compile"));
+static llvm::cl::opt<std::string> maker("maker", llvm::cl::desc("Of --cases, as dlc compile --matmul and --conv"),
+                                        llvm::cl::init("generated"));
 
 // Exit codes: 0 all right, 1 a check failed, 2 the file cannot be read.
 int main(int argc, char **argv) {
@@ -83,7 +85,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   if (!cases.empty())
-    if (dlc::Status written = file.write(cases, {targets.begin(), targets.end()}, cpu); !written.ok()) {
+    if (dlc::Status written = file.write(cases, {{targets.begin(), targets.end()}, cpu, maker}); !written.ok()) {
       llvm::errs() << path << ": " << written.message() << "\n";
       return 1;
     }

@@ -87,7 +87,8 @@ void loadModules(const Context &context, const CudaApi &api, const Gpu &gpu, con
     double begin = now();
     int result = api.cuModuleLoadDataEx(&module, format == "ptx" ? text.c_str() : code.data, 0, nullptr, nullptr);
     double seconds = now() - begin;
-    Row row{file + (format == "ptx" ? " ptx " : " cubin ") + target};
+    Row row{file};
+    row.name.append(format == "ptx" ? " ptx " : " cubin ").append(target);
     row.values = {{"bytes", code.bytes}, {"ms", seconds * 1e3}};
     row.ok = result == runtime::kSuccess || !mustLoad;
     if (result != runtime::kSuccess)

@@ -1,12 +1,11 @@
 // A training step as graphs and as single launches (DLC_CUDA_GRAPHS=0): the same bits, and the time of both.
+#include "Command.h"
 #include "DeviceProgram.h"
 
 #include "dlc/runtime/Safetensors.h"
 
 #include <array>
 #include <bit>
-#include <cstdio>
-#include <map>
 #include <unistd.h>
 
 namespace dlc::gpucheck {
@@ -19,24 +18,18 @@ constexpr int kSteps = 6;
 Json runApart(const Context &context, size_t model, const char *graphs) {
   std::array<char, 4096> self{};
   if (::readlink("/proc/self/exe", self.data(), self.size() - 1) <= 0)
-    return {{"failure", "/proc is not there"}};
-  std::string command = std::string("DLC_CUDA_GRAPHS=") + graphs + " '" + self.data() +
-                        "' --part graph-run --bundle '" + context.bundle + "' --programs '" + context.programs +
-                        "' --device " + context.device.str() + " --from " + std::to_string(model) + " 2>&1";
-  FILE *output = ::popen(command.c_str(), "r");
-  std::array<char, 4096> text{};
-  std::string line, last;
-  while (output && std::fgets(text.data(), int(text.size()), output)) {
-    Json found = Json::parse(text.data(), nullptr, false);
-    if (found.is_object() && found.contains("row"))
-      line = text.data();
-    else
-      last = text.data();
-  }
-  if (output)
-    ::pclose(output);
+    return {{"message", "/proc is not there"}};
+  Command run(self.data(),
+              {"--part", "graph-run", "--bundle", context.bundle, "--programs", context.programs, "--device",
+               context.device.str(), "--from", std::to_string(model)},
+              {std::string("DLC_CUDA_GRAPHS=") + graphs});
+  std::string text, line;
+  while (run.next(text))
+    if (text.starts_with("{\"row\""))
+      line = text;
+  std::string how = run.wait();
   Json found = Json::parse(line, nullptr, false);
-  return found.is_object() ? found["row"] : Json{{"message", last}};
+  return found.is_object() ? found["row"] : Json{{"message", how}};
 }
 
 } // namespace

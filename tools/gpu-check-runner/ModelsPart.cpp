@@ -1,13 +1,12 @@
 // Training steps of whole nets: losses against PyTorch's of test/golden, time of a step, and PyTorch's time on the same
 // device where it can be imported.
 #include "Clock.h"
+#include "Command.h"
 #include "DeviceProgram.h"
 
 #include "dlc/runtime/Safetensors.h"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 
 namespace dlc::gpucheck {
@@ -98,16 +97,11 @@ Row runModel(const Context &context, const std::string &name) {
 Row runTorch(const Context &context, const std::string &name) {
   Row row{"PyTorch " + name};
   const char *path = std::getenv("GPU_CHECK_LIBRARY_PATH");
-  std::string command = "LD_LIBRARY_PATH='" + std::string(path ? path : "") + "' python3 " +
-                        context.path("torch_models.py") + " " + name + " cuda:" + std::to_string(context.device.index) +
-                        " 2>/dev/null";
-  FILE *output = ::popen(command.c_str(), "r");
-  std::array<char, 4096> text{};
-  std::string line;
-  while (output && std::fgets(text.data(), int(text.size()), output))
-    line = text.data();
-  if (output)
-    ::pclose(output);
+  Command script("python3", {context.path("torch_models.py"), name, "cuda:" + std::to_string(context.device.index)},
+                 {"LD_LIBRARY_PATH=" + std::string(path ? path : "")});
+  std::string text, line;
+  while (script.next(text))
+    line = text;
   Json found = Json::parse(line, nullptr, false);
   if (found.is_object() && found.contains("values"))
     row.values = found["values"];
@@ -125,6 +119,8 @@ Status checkModels(const Context &context) {
   bool importable = true;
   forEachItem(context, names, [&](size_t index) {
     std::string name = names[index].get<std::string>();
+    if (name.starts_with("library/") && !hasLibraries(context))
+      return report({name, true, "not run: cuBLASLt or cuDNN is not here"});
     if (index < models.size())
       return report(runModel(context, name));
     if (!importable)

@@ -195,6 +195,8 @@ Status checkOps(const Context &context) {
   Json ops = context.plan.value("ops", Json::array());
   forEachItem(context, ops, [&](size_t index) {
     std::string op = ops[index].get<std::string>();
+    if (op.ends_with(".library") && !hasLibraries(context))
+      return report({op, true, "not run: cuBLASLt or cuDNN is not here"});
     StatusOr<OpCases> cases = OpCases::load(context, op);
     report(cases.ok() ? cases->run(op) : Row{op, false, cases.status().message()});
   });

@@ -27,4 +27,9 @@ void forEachItem(const Context &context, const Json &names, const std::function<
   }
 }
 
+bool hasLibraries(const Context &context) {
+  StatusOr<runtime::Device *> device = runtime::Device::open(context.device);
+  return device.ok() && (*device)->libraries().size() >= 2;
+}
+
 } // namespace dlc::gpucheck

@@ -42,6 +42,9 @@ enum PartExit { kPartFailed = 1, kDeviceFailed = 75 };
 /// another one for the rest.
 void forEachItem(const Context &context, const Json &names, const std::function<void(size_t index)> &one);
 
+/// Whether programs that call cuBLASLt and cuDNN can be loaded; where not, that is no fault of theirs.
+bool hasLibraries(const Context &context);
+
 Status checkDevice(const Context &context);
 Status checkConformance(const Context &context);
 Status checkOps(const Context &context);

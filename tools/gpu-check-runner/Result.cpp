@@ -1,5 +1,6 @@
 #include "Result.h"
 
+#include "Choices.h"
 #include "Clock.h"
 
 #include <cstdio>
@@ -91,6 +92,19 @@ void Result::endPart(const std::string &state, const std::string &message) {
               part["seconds"].get<double>(), message.empty() ? "" : "; ", message.c_str());
   std::fflush(stdout);
   write();
+}
+
+void Result::addChoices() {
+  const Json *device = find("device", "device");
+  int capability = device ? (*device)["values"].value("capability", 0) : 0;
+  Json &part = document["parts"].back();
+  std::vector<std::string> lines = choiceLines(part["rows"], "sm_" + std::to_string(capability));
+  if (lines.empty())
+    return;
+  part["choices"] = lines;
+  std::printf("  for codegen/library/Choices.inc:\n");
+  for (const std::string &line : lines)
+    std::printf("  %s\n", line.c_str());
 }
 
 const Json *Result::find(const std::string &part, const std::string &row) const {

@@ -19,6 +19,9 @@ public:
   /// How the part ended; an empty message: well. Writes the file.
   void endPart(const std::string &state, const std::string &message);
 
+  /// Prints what the last part means for codegen/library/Choices.inc, and keeps it.
+  void addChoices();
+
   /// Of a row of the parts so far; null: there is none.
   const Json *find(const std::string &part, const std::string &row) const;
 

@@ -26,6 +26,8 @@ void report(const Row &row) {
     line["message"] = row.message;
   if (!row.values.empty())
     line["values"] = row.values;
+  if (!row.choice.is_null())
+    line["choice"] = row.choice;
   tell({{"row", std::move(line)}});
 }
 

@@ -15,6 +15,7 @@ struct Row {
   bool ok = true;
   std::string message = {};     ///< why not, or what else there is to say
   Json values = Json::object(); ///< numbers and texts
+  Json choice = nullptr;        ///< of a kernel that can be made in two ways: see Choices.h
 };
 
 // What a part tells its parent: a line of JSON each, on standard output, so that nothing is lost when it ends early.

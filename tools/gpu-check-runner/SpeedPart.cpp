@@ -13,6 +13,10 @@ namespace {
 /// two}.
 Row measure(const Context &context, const Json &item, const Gpu &gpu) {
   Row row{item.value("name", "")};
+  if (item.value("way", "") == "library" && !hasLibraries(context)) {
+    row.message = "not measured: cuBLASLt or cuDNN is not here";
+    return row;
+  }
   auto program = DeviceProgram::load(context, item.value("file", ""), item.value("entry", ""));
   StatusOr<double> seconds =
       program.ok() ? (*program)->secondsOfCall(context.isFake() ? 1e-3 : 0.15) : program.status();
@@ -23,6 +27,12 @@ Row measure(const Context &context, const Json &item, const Gpu &gpu) {
   }
   double bandwidth = double((*program)->bytes()) / *seconds, flops = item.value("flops", 0.0);
   row.values["us"] = *seconds * 1e6;
+  if (item.contains("way"))
+    row.choice = {{"op", item["op"]},
+                  {"type", item["type"]},
+                  {"way", item["way"]},
+                  {"multiply-adds", flops / 2},
+                  {"us", *seconds * 1e6}};
   if (flops > 0) {
     double peak = gpu.peakArithmetic(item.value("type", "f32"));
     row.values["TFLOP/s"] = flops / *seconds / 1e12;

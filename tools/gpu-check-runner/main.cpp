@@ -97,6 +97,7 @@ bool runWhole(const Part &part, const Options &options, double limit, Result &re
       state = "failed";
     break;
   }
+  result.addChoices();
   result.endPart(none ? "no device" : state, message);
   return !none;
 }

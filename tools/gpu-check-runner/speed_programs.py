@@ -1,7 +1,5 @@
 """The programs whose speed gpu-check measures: dl modules by name, and what the plan says of each kernel."""
 
-HALF = {"f16", "bf16"}
-
 
 def tensor(element, *shape):
     return f"tensor<{'x'.join(map(str, [*shape, element]))}>"
@@ -42,8 +40,8 @@ def conv(element, batch, channels, side):
     return "module {\n" + function("conv", {"x": image, "w": weight}, image, body) + "}\n", 2.0 * batch * side * side * channels * channels * 9
 
 
-def programs(fake, ways):
-    """(name, text, options of dlc compile, lines of the plan) for each program; `ways`: generated, and library where dlc can."""
+def programs(fake):
+    """(name, text, options of dlc compile, lines of the plan) for each program."""
     sides = [(64, 64)] if fake else [(16384, 1024), (32768, 2048)]  # of f32: 64 and 256 MiB
     for element in ["f32", "bf16"]:
         for rows, columns in sides:
@@ -54,18 +52,15 @@ def programs(fake, ways):
     convs = [(2, 4, 8)] if fake else [(64, 64, 32), (128, 16, 32), (32, 256, 14)]
     for kind in ["f32", "tf32", "bf16"]:
         element, options = ("bf16", []) if kind == "bf16" else ("f32", ["--allow=tf32"] if kind == "tf32" else [])
-        for way in ways:
+        for way in ["generated", "library"]:
             for sizes in products:
                 text, flops = matmul(element, *sizes)
                 name = f"matmul_{kind}_{'x'.join(map(str, sizes))}"
-                yield f"{name}.{way}", text, options + way_option("matmul", way, ways), [
-                    {"name": f"{name} {way}", "entry": "matmul", "type": kind, "flops": flops, "of": name, "way": way}]
+                yield f"{name}.{way}", text, [*options, f"--matmul={way}"], [
+                    {"name": f"{name} {way}", "entry": "matmul", "op": "MatMul", "type": kind, "flops": flops, "way": way}]
             for sizes in convs:
                 text, flops = conv(element, *sizes)
                 name = f"conv_{kind}_{'x'.join(map(str, sizes))}"
-                yield f"{name}.{way}", text, options + way_option("conv", way, ways), [
-                    {"name": f"{name} {way}", "entry": "conv", "type": kind, "flops": flops, "of": name, "way": way}]
+                yield f"{name}.{way}", text, [*options, f"--conv={way}"], [
+                    {"name": f"{name} {way}", "entry": "conv", "op": "Conv", "type": kind, "flops": flops, "way": way}]
 
-
-def way_option(op, way, ways):
-    return [f"--{op}={way}"] if len(ways) > 1 else []

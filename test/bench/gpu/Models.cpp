@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <sstream>
 #include <stdexcept>
 
@@ -152,11 +151,11 @@ void benchResNet(const Folder &folder, DType type) {
 void benchGpt(const Folder &folder, DType type) {
   Gpt model;
   optim::SGD optimizer(model.parameters(), {.lr = 0.01});
-  Tensor tokens = bench::labels(16 * 128).reshape({16, 128});
+  Tensor tokens = bench::labels(int64_t(16) * 128).reshape({16, 128});
   write(folder, inType("bench_gpt", type), model, optimizer, crossEntropy, twice(tokens, tokens), type);
 }
 
-const std::pair<const char *, std::function<void(const Folder &)>> kModels[] = {
+constexpr std::pair<const char *, void (*)(const Folder &)> kModels[] = {
     {"mlp", [](const Folder &folder) { mlp(folder, f32); }},
     {"mlp.bf16", [](const Folder &folder) { mlp(folder, bf16); }},
     {"cnn_sgd", smallCnn},
