@@ -80,7 +80,8 @@ private:
 };
 
 /// Copies between two places, either of which may be the host, after the work given to them before. The source may
-/// change when this returns; the bytes are there on the host at once, on a device for all work given to it from then on.
+/// change when this returns; the bytes are there on the host at once, on a device for all work given to it from then
+/// on.
 void copyBytes(Place &to, void *target, Place &from, const void *source, int64_t bytes,
                const std::source_location &where);
 

@@ -141,8 +141,9 @@ TEST_P(CudaFailure, OneMessageAndTheDeviceWorksAgain) {
   if (std::find(silent.begin(), silent.end(), name) != silent.end())
     EXPECT_TRUE(status.ok()) << status.message();
   else
-    EXPECT_THAT(status.message(), AllOf(HasSubstr(name + ": CUDA_ERROR_OPERATING_SYSTEM: see the system's log"),
-                                        AnyOf(StartsWith("cu"), StartsWith("kernel"), StartsWith("PTX for sm_80: cuda:0"))));
+    EXPECT_THAT(status.message(),
+                AllOf(HasSubstr(name + ": CUDA_ERROR_OPERATING_SYSTEM: see the system's log"),
+                      AnyOf(StartsWith("cu"), StartsWith("kernel"), StartsWith("PTX for sm_80: cuda:0"))));
   EXPECT_EQ(std::count(status.message().begin(), status.message().end(), '\n'), 0);
   Status after = everything();
   EXPECT_TRUE(after.ok()) << after.message();
