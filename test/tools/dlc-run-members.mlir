@@ -19,6 +19,8 @@
 // RUN: env DLC_GPU_LIBRARY=%fakegpu dlc launch -n 2 --comm=nccl --devices=cuda:1 sh -c 'CUDA_VISIBLE_DEVICES=$LOCAL_RANK exec dlc run %t.so --input %t.x.npy --output y=%t.y.npy --steps 3' > %t.out
 // RUN: FileCheck %s --input-file %t.out
 // RUN: %python %S/Inputs/rows.py check %t.y.npy
+// RUN: env DLCFAKE_COUNT=ncclAllReduce DLCFAKE_LEAKS=1 DLC_GPU_LIBRARY=%fakegpu dlc launch -n 2 --comm=nccl --devices=cuda:1 sh -c 'CUDA_VISIBLE_DEVICES=$LOCAL_RANK exec dlc run %t.so --input %t.x.npy --steps 6' 2>&1 | FileCheck %s --check-prefix=GRAPHS
+// RUN: env DLC_COMM=auto DLC_COMM_REMARKS=1 DLCFAKE_COUNT=ncclAllReduce DLCFAKE_LEAKS=1 DLC_GPU_LIBRARY=%fakegpu DLCFAKE_DEVICES=2 dlc run %t.so --devices=cuda:2 --input %t.x.npy --steps 6 2>&1 | FileCheck %s --check-prefix=DIRECT
 // RUN: not env DLC_COMM=nccl DLCFAKE_NCCL_FAIL=1:1 DLC_GPU_LIBRARY=%fakegpu DLCFAKE_DEVICES=2 dlc run %t.so --devices=cuda:2 --input %t.x.npy 2>&1 | FileCheck %s --check-prefix=NCCL
 // RUN: rm %t.y.npy %t.state
 // RUN: dlc launch -n 2 dlc run %t.so --input %t.x.npy --output y=%t.y.npy --steps 3 --save-state %t.state > %t.out
@@ -42,6 +44,15 @@
 // ALONE: dlc: the program is compiled for 2 members (data = 2); run it with dlc launch -n 2, or with --devices=cpu:2
 // THREE: dlc: the program is compiled for 2 members (data = 2), the job has 3: 1 ranks of 3
 // RANKS: the program is compiled for 2 members (data = 2), the job has 3: 3 ranks of 1
+// Two collectives, once by themselves and once noted in the graph that every later step is.
+// GRAPHS-DAG: [0] fakegpu: ncclAllReduce: 4 calls
+// GRAPHS-DAG: [1] fakegpu: ncclAllReduce: 4 calls
+// GRAPHS-DAG: [0] fakegpu: alive: 0 allocations, 0 streams, 0 events, 0 modules, 0 graphs, 0 communicators
+// GRAPHS-DAG: [1] fakegpu: alive: 0 allocations, 0 streams, 0 events, 0 modules, 0 graphs, 0 communicators
+// Several devices of a process are never in graphs together with what waits for the others.
+// DIRECT-DAG: remark: group 'data', channel {{[01]}}: 2 members use nccl
+// DIRECT-DAG: fakegpu: ncclAllReduce: 24 calls
+// DIRECT-DAG: fakegpu: alive: 0 allocations, 0 streams, 0 events, 0 modules, 0 graphs, 0 communicators
 // NCCL: ncclSystemError: {{.*}} 1 fails by DLCFAKE_NCCL_FAIL
 // What one rank lacks is everybody's reason.
 // NOTHING-DAG: [1] dlc: {{.*}}rank1.so: {{.*}}No such file
