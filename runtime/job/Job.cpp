@@ -86,6 +86,7 @@ StatusOr<std::unique_ptr<Job>> Job::join(const Contract &contract, const JobOpti
   if (Status status = watched.ok() ? job->meet() : watched.status(); !status.ok())
     return status;
   std::vector<std::string> devices;
+  devices.reserve(options.devices.size());
   for (size_t i = 0; i < options.devices.size(); ++i)
     devices.push_back(deviceName(options.devices[i], i));
   job->communicators_ =

@@ -48,7 +48,7 @@ public:
   StatusOr<std::unique_ptr<Graph>> capture(const std::function<Status()> &give) override;
   Status launch(Graph &graph) override;
   Status synchronize() override;
-  void waitBy(Waiting waiting) override { waiting_ = std::move(waiting); }
+  void waitBy(const Waiting &waiting) override { waiting_ = waiting; }
 
   /// For kernels of the same device.
   CUstream get() const { return handle; }

@@ -71,7 +71,7 @@ public:
   using Waiting = std::function<Status(const std::function<StatusOr<bool>()> &reached)>;
   /// Its work needs others than the device from now on, which may fail: who waits for the stream waits this way. No
   /// other thread uses the stream meanwhile. For devices that collectives stay on.
-  virtual void waitBy(Waiting /*waiting*/) {}
+  virtual void waitBy(const Waiting & /*waiting*/) {}
 };
 
 } // namespace dlc::runtime
