@@ -24,11 +24,11 @@ def main(dlc, module, ranks, devices="1", gpus=None):
     inputs = write_inputs(dlc, f"{path}/one.so", path)
     run = ["run", "--steps", "10", "--seed", "1"] + inputs
     subprocess.run([dlc] + run + [f"{path}/one.so", "--save-state", f"{path}/one.state"], check=True)
-    kind, starter, variables = "cpu", [dlc], dict(os.environ)
+    kind, variables = "cpu", dict(os.environ)
     if gpus:
         variables.update(DLC_GPU_LIBRARY=gpus, DLCFAKE_DEVICES=str(ranks * devices), DLCFAKE_GRAPH="reverse", DLC_COMM="nccl")
-        kind, starter = "cuda", ["sh", "-c", 'CUDA_VISIBLE_DEVICES=$LOCAL_RANK exec "$0" "$@"', dlc] if ranks > 1 else [dlc]
-    launch = [dlc, "launch", "-n", str(ranks), "--timeout", "60", f"--devices={kind}:{devices}"] + starter
+        kind = "cuda"
+    launch = [dlc, "launch", "-n", str(ranks), "--timeout", "60", f"--devices={kind}:{devices}", dlc]
     subprocess.run(launch + run + [f"{path}/members.so", "--save-state", f"{path}/members.state"], check=True, env=variables)
     one, members = read_state(f"{path}/one.state"), read_state(f"{path}/members.state")
     assert one.keys() == members.keys() and one, (one.keys(), members.keys())

@@ -102,8 +102,6 @@ def run_once(program, fault, store, limit, slack, guilty, gpus):
     started = time.monotonic()
     for rank in range(count):
         variables = dict(base, RANK=str(rank), LOCAL_RANK=str(rank))
-        if gpus:
-            variables["CUDA_VISIBLE_DEVICES"] = ",".join(str(members * rank + i) for i in range(members))
         if fault == "world" and rank == guilty:
             variables["WORLD_SIZE"] = str(count + 1)
         if fault == "interface" and rank == guilty:
@@ -135,7 +133,8 @@ def run_once(program, fault, store, limit, slack, guilty, gpus):
             if fault in RECORDED:
                 problems += recording_problems(folder, rank, text)
             for part in [says.format(rank=guilty)] + MUST_SAY.get(fault, []):
-                part = part.replace(", cpu:", ", cuda:") if gpus else part
+                if gpus: # numbered over the host's
+                    part = re.sub(r", cpu:(\d)", lambda found: f", cuda:{guilty * members + int(found[1])}", part)
                 if part not in text:
                     problems.append(f"rank {rank} does not say '{part}'")
         if max(waits) > limit + slack:

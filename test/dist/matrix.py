@@ -54,21 +54,18 @@ def launch(options, job, ranks, folder, stop=0):
     variables.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", DLC_THREADS="1", OMP_NUM_THREADS="1",
                      DLC_CACHE=options.cache)  # each program is compiled once for all
     command = [options.dlc, "launch", "-n", str(ranks), f"--devices=cpu:{job.devices}", "--timeout=300"]
-    program = [options.program]
     if job.engine == "inprocess":
         variables["DLC_COMM"] = "inprocess"
     elif job.engine == "nccl":
         variables.update(DLC_GPU_LIBRARY=options.gpus, DLCFAKE_DEVICES=str(ranks * job.devices), DLC_COMM="nccl")
         command[4] = f"--devices=cuda:{job.devices}"
-        if ranks > 1:
-            program = ["sh", "-c", 'CUDA_VISIBLE_DEVICES=$LOCAL_RANK exec "$0" "$@"'] + program
     else:
         command.append(f"--comm={job.engine}")
     if job.invariant:
         variables["DLC_INVARIANT"] = f"data:{LEAVES}"
     if job.bucket_mb:
         variables["DLC_BUCKET_MB"] = str(job.bucket_mb)
-    command += program + [folder, str(options.steps)] + (["--stop", str(stop)] if stop else [])
+    command += [options.program, folder, str(options.steps)] + (["--stop", str(stop)] if stop else [])
     command += [f"{net}:{micro}" for net in job.nets for micro in job.micros]
     try:
         done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=LIMIT)
