@@ -34,7 +34,7 @@ def states(parts):
 def check_whole(bundle):
     code, parts, output = run(bundle)
     assert code == 0 and list(parts) == PARTS and set(states(parts)) == {"ok"}, output
-    assert {row["name"] for row in parts["ops"]["rows"]} == {"add", "add.bf16", "add.f16", "softmax", "softmax.bf16", "softmax.f16"}
+    assert {row["name"] for row in parts["ops"]["rows"]} == {"add", "add.bf16", "conv", "conv.bf16", "conv.f16", "conv.library", "conv.bf16.library", "conv.f16.library"}
     assert all(row["values"]["cases"] > 0 for row in parts["ops"]["rows"])
     assert parts["conformance"]["checks"] > 30, output
     assert all(row["values"]["worst"] <= 1 and row["values"]["steps"] == 19 for row in parts["models"]["rows"]), output
@@ -84,13 +84,13 @@ def check_early_ends(bundle):
 def check_wrong_value(bundle):
     """Another expectation is seen."""
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(bundle / "programs.tar.gz") as archive:
+        with tarfile.open(bundle / "programs.tar.xz") as archive:
             archive.extractall(folder)
         file = pathlib.Path(folder) / "ops/add.safetensors"
         content = bytearray(file.read_bytes())
         content[8 + int.from_bytes(content[:8], "little") + 7] ^= 1  # sign, exponent or highest byte of the first f64 or i64
         file.write_bytes(content)
-        with tarfile.open(bundle / "programs.tar.gz", "w:gz") as archive:
+        with tarfile.open(bundle / "programs.tar.xz", "w:xz", preset=0) as archive:
             archive.add(folder, arcname=".")
     code, parts, output = run(bundle, "--only", "ops")
     assert code == 1 and parts["ops"]["failed"] == 1 and "add" in output, output
@@ -99,7 +99,7 @@ def check_wrong_value(bundle):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         bundle = pathlib.Path(folder).resolve() / "bundle"
-        subprocess.run([ROOT / "tools/gpu-check", "--fake", "--ops", "add,softmax", "--no-build", "--build", BUILD, "--bundle", bundle], check=True)
+        subprocess.run([ROOT / "tools/gpu-check", "--fake", "--ops", "add,conv", "--no-build", "--build", BUILD, "--bundle", bundle], check=True)
         for check in [check_whole, check_alone, check_no_device, check_failing_calls, check_early_ends, check_wrong_value]:
             check(bundle)
             print(check.__name__, "ok")

@@ -72,7 +72,9 @@ Row describe(const Gpu &gpu) {
   return row;
 }
 
-/// Loads each cubin and PTX of a program by itself: seconds, or what the driver says. What must load, must.
+constexpr int kAssembler = 13000; // CUDA of the ptxas that made the cubins; an older driver may want the PTX
+
+/// Loads each cubin and PTX of a program by itself: the time, or what the driver says. What must load, must.
 void loadModules(const Context &context, const CudaApi &api, const Gpu &gpu, const std::string &file) {
   auto executable = Executable::load(context.path(file));
   if (!executable.ok())
@@ -80,8 +82,8 @@ void loadModules(const Context &context, const CudaApi &api, const Gpu &gpu, con
   for (const DlcDeviceCode &code : (*executable)->deviceCode()) {
     std::string target = code.target, format = code.format;
     int capability = int(std::strtol(target.c_str() + 3, nullptr, 10)); // of "sm_90"
-    bool mustLoad =
-        !api.replaced && capability <= gpu.capability && (format == "ptx" || capability / 10 == gpu.capability / 10);
+    bool mustLoad = !api.replaced && capability <= gpu.capability &&
+                    (format == "ptx" || (capability / 10 == gpu.capability / 10 && gpu.driver >= kAssembler));
     std::string text(static_cast<const char *>(code.data), code.bytes); // PTX with the zero at its end
     runtime::CUmodule module = nullptr;
     double begin = now();

@@ -5,7 +5,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 programs=$(mktemp -d "${TMPDIR:-/tmp}/gpu-check.XXXXXX")
 trap 'rm -rf "$programs"' EXIT
-tar -xzf "$here/programs.tar.gz" -C "$programs"
 export GPU_CHECK_LIBRARY_PATH=${LD_LIBRARY_PATH:-} # for programs that are not of this folder
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+"$here/bin/xz" -dc "$here/programs.tar.xz" | tar -x -C "$programs"
 "$here/bin/gpu-check-runner" --bundle "$here" --programs "$programs" "$@"

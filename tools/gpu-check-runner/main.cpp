@@ -21,7 +21,7 @@ enum Exit { kAllRight = 0, kWrong = 1, kUsage = 2, kNoDevice = 77 };
 struct Options {
   std::string bundle, programs, device = "cuda:0", json;
   std::vector<std::string> only, limits;
-  double silence = 30;
+  double silence = 45; // importing PyTorch takes a while
   std::string trace;
   std::string part; ///< this process is one part
   size_t from = 0;
