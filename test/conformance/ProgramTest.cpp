@@ -13,6 +13,7 @@ namespace {
 /// How the program ended; -1: by itself it did not.
 int codeOf(std::vector<std::string> command) {
   std::vector<char *> pointers;
+  pointers.reserve(command.size() + 1);
   for (std::string &part : command)
     pointers.push_back(part.data());
   pointers.push_back(nullptr);
