@@ -70,12 +70,12 @@ public:
     prefetch->begin(std::move(rows));
   }
   std::pair<Tensor, Tensor> take() override {
+    int64_t rows = counts.front();
+    counts.pop_front();
     auto batch = prefetch->take();
     if (!batch.ok())
       fail(batch.status().code() == StatusCode::InvalidInput ? ErrorKind::Type : ErrorKind::Device,
            "DataLoader: " + batch.status().message(), Where::current());
-    int64_t rows = counts.front();
-    counts.pop_front();
     return {tensorOf(*batch, 0, rows), tensorOf(*batch, 1, rows)};
   }
 
@@ -204,6 +204,8 @@ struct DataLoader::Position {
   std::optional<BatchState> last;
   /// The next pass goes on from `last`.
   bool resumes = false;
+  /// Of the pass before, for the next one.
+  std::unique_ptr<detail::BatchesAhead> ahead = nullptr;
 };
 
 struct DataLoader::Iterator::State {
@@ -294,7 +296,7 @@ DataLoader::Iterator DataLoader::begin() const {
   ++*source->passes;
   Iterator iterator;
   iterator.state = std::make_shared<Iterator::State>(Iterator::State{std::move(batches), source, options, position});
-  iterator.state->ahead = source->ahead(options.device);
+  iterator.state->ahead = position->ahead ? std::move(position->ahead) : source->ahead(options.device);
   iterator.state->advance();
   return ++iterator;
 }
@@ -303,6 +305,7 @@ DataLoader::Iterator &DataLoader::Iterator::operator++() {
   detail::RowsHere rows = std::move(state->rows);
   state->position->last = state->after;
   if (rows.rows.empty()) {
+    state->position->ahead = std::move(state->ahead);
     state.reset();
     batch = {};
     return *this;

@@ -34,7 +34,7 @@ class Prefetch::Line : public std::enable_shared_from_this<Line> {
 public:
   Line(Session &session, std::vector<TensorView> sources, std::unique_ptr<runtime::Stream> copies)
       : session(session), sources(std::move(sources)), copies(std::move(copies)) {}
-  ~Line() { (void)copies->synchronize(); } // a device that failed has let go of the memory
+  ~Line();
 
   void start() {
     thread = std::thread([this] { work(); });
@@ -70,6 +70,12 @@ private:
   std::thread thread;
 };
 
+// What was never taken may still be on its way.
+Prefetch::Line::~Line() {
+  for (const std::unique_ptr<Slot> &slot : free)
+    (void)session.stream().waitFor(*slot->arrived); // a device that failed has let go of the memory
+}
+
 void Prefetch::Line::stop() {
   {
     std::lock_guard guard(lock);
@@ -77,6 +83,9 @@ void Prefetch::Line::stop() {
   }
   changed.notify_all();
   thread.join();
+  for (const std::shared_ptr<Order> &order : orders)
+    if (order->slot)
+      free.push_back(std::move(order->slot));
   orders.clear();
 }
 
@@ -170,7 +179,7 @@ Status Prefetch::Line::fill(Order &order) {
   }
   Slot &slot = *order.slot;
   // Its last copy has to be done with the memory here, and its last readers with the memory there.
-  Status status = slot.arrived->synchronize();
+  Status status = session.stream().waitFor(*slot.arrived);
   if (status.ok())
     status = place(slot, std::ssize(order.rows));
   for (size_t i = 0; i < sources.size() && status.ok(); ++i)

@@ -108,22 +108,15 @@ StatusOr<char *> Session::bindArena(Program &program, const ArenaInfo &info) {
   return status.ok() ? StatusOr<char *>(arena(info.name)) : status;
 }
 
-// All or nothing: what a program that does not fit took is given back.
-Status Session::bindArenas(Program &program) {
+Status Session::bindArenas(Program &program, std::vector<std::string> &taken) {
   const Manifest &manifest = program.executable().manifest();
-  std::vector<std::string> taken;
   for (const ArenaInfo &info : manifest.arenas) {
     if (info.klass != "constant" && !arenas.contains(info.name))
       taken.push_back(info.name);
     StatusOr<char *> bound = bindArena(program, info);
-    if (bound.ok()) {
-      program.arenas.push_back(*bound);
-      continue;
-    }
-    Status status = lacking(bound.status(), manifest);
-    for (const std::string &name : taken)
-      release(name);
-    return status;
+    if (!bound.ok())
+      return lacking(bound.status(), manifest);
+    program.arenas.push_back(*bound);
   }
   return {};
 }

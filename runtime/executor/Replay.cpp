@@ -141,7 +141,8 @@ Status Replay::finish(Call *whole) {
   }
   if (mode == Mode::Direct || noted.pieces() == 0)
     return {};
-  place->push_front({std::move(noted), whole ? std::optional(std::move(*whole)) : std::nullopt, nullptr});
+  bool closed = noted.isClosed();
+  place->push_front({std::move(noted), closed, whole ? std::optional(std::move(*whole)) : std::nullopt, nullptr});
   if (place->size() > kMostAtPlace)
     place->pop_back();
   return {};
@@ -149,7 +150,8 @@ Status Replay::finish(Call *whole) {
 
 Status Replay::play(Place::iterator known) {
   place->splice(place->begin(), *place, known);
-  if (known->work.pieces() < 2) // one launch is no more than one graph
+  // One launch is no more than one graph, and a boundary may lie between a collective's start and its wait.
+  if (known->work.pieces() < 2 || !known->closed)
     return giveAll(*known);
   if (!known->graph)
     if (Status status = capture(*known); !status.ok())

@@ -52,6 +52,7 @@ private:
   /// Work that came at a place before.
   struct Known {
     Segment work;
+    bool closed = true;       ///< work.isClosed()
     std::optional<Call> call; ///< whose whole work it is
     std::unique_ptr<runtime::Graph> graph;
   };

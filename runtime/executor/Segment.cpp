@@ -31,6 +31,19 @@ Piece Segment::at(size_t position) const {
   return {uint32_t(head), std::span(words).subspan(position + 1, head >> kKernelBits)};
 }
 
+bool Segment::isClosed() const {
+  std::vector<void *> open;
+  for (size_t position = 0; position < words.size();) {
+    Piece piece = at(position);
+    position = next(piece, position);
+    if (piece.kernel == Piece::kStart)
+      open.push_back(piece.operands[0]);
+    else if (piece.kernel == Piece::kWait && std::erase(open, piece.operands[0]) == 0)
+      return false;
+  }
+  return open.empty();
+}
+
 Segment Segment::before(size_t position) const {
   Segment start;
   for (size_t i = 0; i < position; i = next(at(i), i))

@@ -28,6 +28,8 @@ public:
   /// Where it ends.
   size_t end() const { return words.size(); }
   size_t pieces() const { return count; }
+  /// Whether every collective that starts in it is waited for in it, and no other one: what a graph can hold.
+  bool isClosed() const;
   /// The pieces before a position.
   Segment before(size_t position) const;
   /// Whether both are the same before a position.

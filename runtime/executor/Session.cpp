@@ -197,16 +197,29 @@ StatusOr<std::shared_ptr<Session::Program>> Session::prepare(const std::shared_p
   std::shared_ptr<Program> program(new Program(*this, executable));
   program->kernels = kernels.take();
   program->graphs = std::make_unique<Replay>(*stream_, *program->kernels, executable->manifest());
-  if (Status status = bindArenas(*program); !status.ok())
+  std::vector<std::string> taken;
+  Status status = bind(*program, state, started, taken);
+  std::lock_guard guard(lock);
+  if (status.ok()) {
+    programs.push_back(program);
+    return program;
+  }
+  // All or nothing: there may be memory for a smaller program.
+  for (const std::string &name : started)
+    variables_.erase(name);
+  for (const std::string &name : taken)
+    arenas.erase(name);
+  return status;
+}
+
+Status Session::bind(Program &program, State state, std::vector<std::string> &started,
+                     std::vector<std::string> &taken) {
+  if (Status status = bindArenas(program, taken); !status.ok())
     return status;
   std::lock_guard guard(lock);
-  if (Status status = setCoordinates(*program); !status.ok())
+  if (Status status = setCoordinates(program); !status.ok())
     return status;
-  if (state == State::Start)
-    if (Status status = startVariables(*program, started); !status.ok())
-      return status;
-  programs.push_back(program);
-  return program;
+  return state == State::Start ? startVariables(program, started) : Status();
 }
 
 const Session::Variable *Session::find(std::string_view name) const {
@@ -224,6 +237,10 @@ Status Session::upload(void *to, const void *from, int64_t bytes) const {
 Status Session::copyFrom(const Session &there, void *to, const void *from, int64_t bytes) const {
   if (there.device_.isHost())
     return upload(to, from, bytes);
+  if (&there == this) {
+    std::lock_guard guard(lock);
+    return stream_->copy(to, from, bytes);
+  }
   {
     std::scoped_lock guard(lock, there.lock);
     StatusOr<bool> copied = stream_->copyFrom(*there.stream_, to, from, bytes);

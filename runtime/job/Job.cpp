@@ -331,6 +331,10 @@ Status Job::leave() {
     return status;
   if (left_)
     return {};
+  // What is under way on devices needs the others, who may go after this.
+  for (const std::unique_ptr<Session> &session : sessions_)
+    if (Status status = session->synchronize(); !status.ok())
+      return failed(status);
   for (const std::unique_ptr<Progress> &member : progress_)
     member->enter(Phase::Leave);
   Meeting meeting(*store_, contract_, "end", deadline());

@@ -11,7 +11,7 @@ static constexpr int64_t kLargestPiece = int64_t(4) << 20, kSmallestPiece = int6
 Uploads::~Uploads() {
   for (Piece &piece : pieces)
     if (piece.done)
-      (void)piece.done->synchronize(); // a device that failed reads no more
+      (void)stream.waitFor(*piece.done); // a device that failed reads no more
 }
 
 Status Uploads::ready(Piece &piece, int64_t bytes) {
@@ -21,7 +21,7 @@ Status Uploads::ready(Piece &piece, int64_t bytes) {
       return event.status();
     piece.done = event.take();
   }
-  if (Status status = piece.done->synchronize(); !status.ok() || piece.bytes >= bytes)
+  if (Status status = stream.waitFor(*piece.done); !status.ok() || piece.bytes >= bytes)
     return status;
   int64_t size = std::clamp(bytes, kSmallestPiece, kLargestPiece);
   StatusOr<HostMemory> memory = device.allocateHost(size);

@@ -80,6 +80,9 @@ Status CudaStream::copyToHost(void *to, const void *from, int64_t bytes) {
   StatusOr<bool> go = ready(from, bytes, "the source of a copy");
   if (!go.ok() || !*go)
     return go.status();
+  // Into memory that is not page-locked the driver copies before it returns, however long others let it wait.
+  if (Status status = waitForOthers(); !status.ok())
+    return status;
   return device.done(device.api().cuMemcpyDtoHAsync(to, addressOf(from), size_t(bytes), handle), "cuMemcpyDtoHAsync");
 }
 
@@ -161,7 +164,8 @@ Status CudaStream::wait(Event &event) {
 
 // A failure of others ends their work too, and the stream gets through.
 Status CudaStream::waitForOthers() {
-  if (!waiting_)
+  Waiting waits = waiting();
+  if (!waits)
     return {};
   if (!last_) {
     StatusOr<std::unique_ptr<Event>> event = device.createEvent();
@@ -172,7 +176,7 @@ Status CudaStream::waitForOthers() {
   if (Status status = record(*last_); !status.ok())
     return status;
   auto isThrough = [this] { return last_->query(); };
-  Status status = waiting_(isThrough);
+  Status status = waits(isThrough);
   constexpr std::chrono::milliseconds kEnd{1000};
   constexpr std::chrono::microseconds kPause{100};
   for (auto begin = std::chrono::steady_clock::now(); !status.ok();) {
@@ -183,6 +187,21 @@ Status CudaStream::waitForOthers() {
     std::this_thread::sleep_for(kPause);
   }
   return status;
+}
+
+Stream::Waiting CudaStream::waiting() const {
+  std::lock_guard guard(waitingLock);
+  return waiting_;
+}
+
+void CudaStream::waitBy(const Waiting &waiting) {
+  std::lock_guard guard(waitingLock);
+  waiting_ = waiting;
+}
+
+Status CudaStream::waitFor(Event &event) {
+  Waiting waits = waiting();
+  return waits ? waits([&event] { return event.query(); }) : event.synchronize();
 }
 
 Status CudaStream::synchronize() {

@@ -48,7 +48,8 @@ public:
   StatusOr<std::unique_ptr<Graph>> capture(const std::function<Status()> &give) override;
   Status launch(Graph &graph) override;
   Status synchronize() override;
-  void waitBy(const Waiting &waiting) override { waiting_ = waiting; }
+  Status waitFor(Event &event) override;
+  void waitBy(const Waiting &waiting) override;
 
   /// For kernels of the same device.
   CUstream get() const { return handle; }
@@ -69,6 +70,8 @@ private:
   CudaDevice &device;
   CUstream handle;
   std::unique_ptr<Event> reached; ///< of this stream, for others; made on use
+  Waiting waiting() const;
+  mutable std::mutex waitingLock; ///< not the stream's, which who waits may hold
   Waiting waiting_;               ///< null: work needs the device alone
   std::unique_ptr<Event> last_;   ///< of waitForOthers
   bool hangs = false;             ///< work never ended

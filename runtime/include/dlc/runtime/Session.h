@@ -139,8 +139,10 @@ private:
 
   StatusOr<std::shared_ptr<Program>> prepare(const std::shared_ptr<const Executable> &executable, State state,
                                              std::vector<std::string> &started);
+  Status bind(Program &program, State state, std::vector<std::string> &started, std::vector<std::string> &taken);
 
-  Status bindArenas(Program &program);
+  /// `taken`: the arenas that the program is the first to need.
+  Status bindArenas(Program &program, std::vector<std::string> &taken);
   StatusOr<char *> bindArena(Program &program, const ArenaInfo &info);
   StatusOr<char *> bindConstants(Program &program, const ArenaInfo &info);
   /// Under the lock.

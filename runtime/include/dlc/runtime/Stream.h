@@ -66,6 +66,8 @@ public:
 
   /// Waits until all work is done.
   virtual Status synchronize() = 0;
+  /// Waits until an event is reached that this stream's work leads to, perhaps through other streams.
+  virtual Status waitFor(Event &event) { return event.synchronize(); }
 
   /// Waits until `reached` holds, or says why it never will.
   using Waiting = std::function<Status(const std::function<StatusOr<bool>()> &reached)>;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <bit>
 
 using namespace dlc;
 using testing::ElementsAre;
@@ -285,6 +286,27 @@ TEST_F(Replaying, AnEntryThatGivesUpLeavesNothingHeldBack) {
   EXPECT_THAT(step(true), IsEmpty());
   EXPECT_EQ(last.message(), "no");
   EXPECT_THAT(step(false), ElementsAre("[step k0 0, step k1 0]"));
+}
+
+// A graph can hold a collective whole, not a half of it.
+TEST(Segments, AreClosedWhereEveryCollectiveEndsThatStarts) {
+  auto closed = [](std::initializer_list<std::pair<uint32_t, uint64_t>> pieces) {
+    Segment segment;
+    for (auto [kernel, collective] : pieces) {
+      std::array<void *, 3> operands = {std::bit_cast<void *>(collective)};
+      size_t count = kernel == Piece::kStart ? 3 : 1;
+      segment.add({kernel, std::span(operands).first(count)});
+    }
+    return segment.isClosed();
+  };
+  constexpr uint32_t kernel = 7, start = Piece::kStart, wait = Piece::kWait;
+  EXPECT_TRUE(closed({}));
+  EXPECT_TRUE(closed({{kernel, 0}, {start, 1}, {start, 2}, {kernel, 0}, {wait, 1}, {wait, 2}}));
+  EXPECT_TRUE(closed({{start, 1}, {wait, 1}, {start, 1}, {wait, 1}}));
+  EXPECT_FALSE(closed({{start, 1}, {kernel, 0}}));
+  EXPECT_FALSE(closed({{kernel, 0}, {wait, 1}}));
+  EXPECT_FALSE(closed({{wait, 1}, {start, 1}}));
+  EXPECT_FALSE(closed({{start, 1}, {start, 2}, {wait, 1}}));
 }
 
 } // namespace
