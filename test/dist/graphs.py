@@ -26,13 +26,23 @@ def main(dlc, library, module):
     step = [dlc, "run", program, "--steps", str(STEPS), "--seed", "1", *write_inputs(dlc, f"{path}/one.so", path)]
     launch = [dlc, "launch", "-n", "2", "--comm=shm", "--timeout", "60", "--devices=cuda:1"]
     ways = {"one process": (step + ["--devices=cuda:2"], 1), "two processes": (launch + step, 2)}
+    # Gradients by NCCL in graphs, the loss over the host meanwhile: a boundary lies between the start of the one and its wait.
+    shown = subprocess.run(compiled + ["--data-parallel", "--mesh=data=2", "--bucket-mb=0.01", "--emit=rt"], check=True,
+                           capture_output=True, text=True).stdout
+    mixed = shown.replace("@c1 kind(all_reduce) reduce(sum)", "@c1 kind(all_reduce) reduce(max)")
+    assert mixed != shown
+    with open(f"{path}/mixed.mlir", "w") as file:
+        file.write(mixed)
+    subprocess.run([dlc, "compile", f"{path}/mixed.mlir", "--target=cpu,sim", "-o", f"{path}/mixed.so"], check=True)
+    over_nccl = ["--comm=nccl" if word == "--comm=shm" else word for word in launch]
+    mixed_step = [f"{path}/mixed.so" if word == program else word for word in step]
     environment = dict(os.environ, DLC_GPU_LIBRARY=library, DLCFAKE_DEVICES="2", DLCFAKE_LEAKS="1")
 
     def run(command, settings, state=None):
         given = command + (["--save-state", state] if state else [])
         return subprocess.run(given, env=environment | settings, timeout=120, capture_output=True, text=True)
 
-    def check_values(way, command, processes):
+    def check_values(way, command, processes, graphs):
         bits = {}
         for settings in [{"DLC_CUDA_GRAPHS": "0"}, {}, {"DLC_SIM_STREAM": "eager"}, {"DLCFAKE_GRAPH": "reverse"}]:
             state = f"{path}/state"
@@ -42,8 +52,8 @@ def main(dlc, library, module):
             alive = re.findall(r"fakegpu: alive: (.*)", done.stderr)
             assert len(launches) == processes and len(alive) == processes, (way, settings, done.stderr)
             assert not any(re.search("[1-9]", line) for line in alive), (way, alive)
-            # From the second step on, and no more than a graph between two exchanges; each process has as many.
-            least = 0 if "DLC_CUDA_GRAPHS" in settings else 2 * (STEPS - 1) * 2 // processes
+            # From the second step on; each process has as many.
+            least = 0 if "DLC_CUDA_GRAPHS" in settings else graphs * (STEPS - 1) // processes
             assert all(count >= least and (count == 0) == (least == 0) for count in launches), (way, settings, launches)
             with open(state, "rb") as file:
                 bits[str(settings)] = file.read()
@@ -60,8 +70,9 @@ def main(dlc, library, module):
                 assert re.search(rf"cuda:[01]: (.*: )?{said}: CUDA_ERROR_", done.stderr), (way, name, result, done.stderr)
 
     for way, (command, processes) in ways.items():
-        check_values(way, command, processes)
+        check_values(way, command, processes, graphs=4)
         check_failures(way, command, processes)
+    check_values("two processes by NCCL and the host", over_nccl + mixed_step, 2, graphs=2)
 
 
 main(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3])
