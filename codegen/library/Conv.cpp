@@ -39,6 +39,11 @@ static std::string cannot(const dl::ConvDims &dims) {
   for (int64_t extent : extents)
     if (extent < 1 || extent > std::numeric_limits<int32_t>::max())
       return "a dimension of " + std::to_string(extent);
+  int64_t strides[] = {dims.inChannels * dims.in[0] * dims.in[1], dims.outChannels * dims.out[0] * dims.out[1],
+                       dims.inChannels * dims.kernel[0] * dims.kernel[1]};
+  for (int64_t stride : strides)
+    if (stride > std::numeric_limits<int32_t>::max())
+      return "a stride of " + std::to_string(stride);
   return {};
 }
 

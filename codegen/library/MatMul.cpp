@@ -143,6 +143,10 @@ static std::optional<LibraryPlan> planDot(dl::GroupOp group, Operation *anchor, 
   plan.finish = true;
   Type stored = getElementTypeOrSelf(group.getResult(0).getType());
   auto epilogue = matchEpilogue(group, anchor, call.columns);
+  // cuBLASLt reads x of a gradient in rows of a multiple of 8 elements.
+  constexpr int64_t kAuxColumns = 8;
+  if (epilogue && epilogue->kind == MatMulCall::Epilogue::GeluGrad && call.columns % kAuxColumns != 0)
+    epilogue.reset();
   if (epilogue && !isInPlace(group) && (stored.isF32() || dtypeOf(stored) == call.left.dtype)) {
     plan.finish = false;
     plan.element = stored;

@@ -137,7 +137,10 @@ MatMulCall::Matrix CallReader::matrix(const char *key, Use use, int64_t batch, i
   bool byColumns = matrix.rowStride == 1 && matrix.columnStride >= rows;
   if (!byRows && (!byColumns || use == Use::Out))
     from.fail("has strides that no matrix of the library has");
-  if (use == Use::Out && batch > 1 && matrix.batchStride == 0)
+  // batchStride < (rows - 1) * rowStride + columns, without its overflow
+  bool overlaps = matrix.batchStride < columns ||
+                  (matrix.batchStride - columns) / std::max(matrix.rowStride, int64_t(1)) < rows - 1;
+  if (use == Use::Out && batch > 1 && overlaps)
     from.fail("has products on top of each other");
   checkReach(from, matrix.operand, matrix.offset, matrix.dtype, {batch, rows, columns},
              {matrix.batchStride, matrix.rowStride, matrix.columnStride});

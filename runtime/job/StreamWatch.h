@@ -36,7 +36,7 @@ public:
   /// Waits until `reached` holds, as it does when the stream has done everything. PeerFailed, after which the stream
   /// comes to its end: the reason of the job.
   Status wait(const std::function<StatusOr<bool>()> &reached);
-  /// At the end of a step's work: waits for the one eight steps before, so that a failure is found even where nobody
+  /// At the end of a step's work: waits for the one seven steps before, so that a failure is found even where nobody
   /// waits for results.
   Status endStep();
 

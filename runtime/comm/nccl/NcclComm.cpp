@@ -69,6 +69,7 @@ Status NcclComm::look() {
 }
 
 void NcclComm::close(bool inPeace) noexcept {
+  std::lock_guard one(closing); // who comes second knows how it ended
   std::unique_lock guard(lock);
   nccl::Comm ours = std::exchange(comm, nullptr);
   guard.unlock();

@@ -44,7 +44,7 @@ private:
   const nccl::Api &api;
   const std::string group;
   ShmEngine &control;
-  std::mutex lock;
+  std::mutex lock, closing;
   nccl::Comm comm = nullptr;
   std::atomic<bool> hanging = false;
 };

@@ -121,7 +121,8 @@ void CudaDevice::ended(int result, std::string_view function) {
 
 Status CudaDevice::reach(CudaDevice &other) {
   std::lock_guard guard(peersLock);
-  if (&other == this || peers.contains(&other))
+  int restart = other.restarts;
+  if (auto known = peers.find(&other); &other == this || (known != peers.end() && known->second == restart))
     return {};
   int can = 0;
   if (Status status = done(api_.cuDeviceCanAccessPeer(&can, facts.device, other.facts.device), "cuDeviceCanAccessPeer");
@@ -131,7 +132,7 @@ Status CudaDevice::reach(CudaDevice &other) {
   if (result != kPeerAccessAlreadyEnabled)
     if (Status status = done(result, "cuCtxEnablePeerAccess"); !status.ok())
       return status;
-  peers.insert(&other);
+  peers[&other] = restart;
   return {};
 }
 
@@ -235,6 +236,7 @@ Status CudaDevice::restart() {
   {
     std::lock_guard guard(peersLock);
     peers.clear();
+    ++restarts;
   }
   if (int result = api_.cuDevicePrimaryCtxReset(facts.device))
     return api_.status(result, "cuDevicePrimaryCtxReset").withContext(id().str());

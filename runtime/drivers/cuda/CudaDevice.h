@@ -6,7 +6,7 @@
 #include "drivers/cuda/CudaLibraries.h"
 #include "drivers/cuda/LaunchLog.h"
 
-#include <set>
+#include <map>
 
 namespace dlc::runtime {
 
@@ -80,7 +80,8 @@ private:
   CudaLibraries libraries_;
   std::recursive_mutex capture;
   std::mutex peersLock;
-  std::set<const CudaDevice *> peers; ///< asked already
+  std::map<const CudaDevice *, int> peers; ///< asked already, and at which of their restarts
+  std::atomic<int> restarts{0};
 };
 
 } // namespace dlc::runtime

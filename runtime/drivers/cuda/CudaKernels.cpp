@@ -129,6 +129,7 @@ Status CudaKernels::openModule(const std::vector<Candidate> &candidates) {
 }
 
 StatusOr<std::unique_ptr<LibraryKernel>> CudaKernels::prepare(const KernelInfo &info) {
+  auto held = device.holdCapture(); // libraries may wait for the device when they begin and end
   StatusOr<std::shared_ptr<DeviceLibrary>> library = device.vendorLibraries().open(info.call->library());
   if (!library.ok())
     return device.libraryFailed(library.status());
@@ -169,6 +170,7 @@ CudaKernels::~CudaKernels() {
     return;
   device.enterToEnd();
   device.waitForAll();
+  auto held = device.holdCapture();
   starts.clear();
   if (module)
     device.ended(device.api().cuModuleUnload(module), "cuModuleUnload");

@@ -109,6 +109,20 @@ func.func @exact_gelu_grad(%x: tensor<16x36xf32>, %w: tensor<9x36xf32>) -> tenso
   return %4 : tensor<16x36xf32>
 }
 
+// cuBLASLt's gradient takes rows of a multiple of 8.
+// CHECK: rt.program @odd_gelu_grad
+// CHECK: rt.launch
+// CHECK: rt.launch
+// CHECK: rt.launch @[[ODD_SLOPE:k[0-9]+]]
+func.func @odd_gelu_grad(%x: tensor<16x44xf32>, %w: tensor<9x44xf32>) -> tensor<16x44xf32> attributes {dl.entry} {
+  %0 = dl.gelu %x approximate(tanh) : tensor<16x44xf32>
+  %1 = dl.dot_general %0, %w batch [] x [] contract [1] x [1] : (tensor<16x44xf32>, tensor<9x44xf32>) -> tensor<16x9xf32>
+  %2 = dl.mul %1, %1 : tensor<16x9xf32>
+  %3 = dl.reduce_sum %2 over [0, 1] : (tensor<16x9xf32>) -> tensor<f32>
+  %4 = dl.gradient %3 wrt %x : tensor<f32>, tensor<16x44xf32>
+  return %4 : tensor<16x44xf32>
+}
+
 // CHECK-DAG: rt.library @[[LINEAR]]_0 call #rt.matmul<batch = 1, rows = 8, columns = 20, terms = 10, left = <operand = 0, offset = 0, element = f32, row_stride = 10, column_stride = 1, batch_stride = 0>, right = <operand = 1, offset = 0, element = f32, row_stride = 1, column_stride = 10, batch_stride = 0>, result = <operand = 3, offset = 0, element = f32, row_stride = 20, column_stride = 1, batch_stride = 0>, epilogue = relu_bias, bias = 2> workspace(4, at 0, 1048576)
 // CHECK-DAG: rt.library @[[GELU]]_0 call #rt.matmul<batch = 1, rows = 8, columns = 24, {{.*}} epilogue = gelu_bias, bias = 2>
 // CHECK-DAG: rt.library @[[EXACT]]_0 {{.*}}result = <operand = 3, {{.*}} epilogue = none> workspace(3, at 1024, 1048576)
@@ -123,6 +137,7 @@ func.func @exact_gelu_grad(%x: tensor<16x36xf32>, %w: tensor<9x36xf32>) -> tenso
 // CHECK-DAG: gpu.func @[[SQUARE]]_1(
 // CHECK-DAG: rt.library @[[SLOPE]]_0 {{.*}}rows = 16, columns = 32, terms = 9, {{.*}} epilogue = gelu_grad, aux = 2>
 // CHECK-DAG: gpu.func @[[EXACT_SLOPE]]_1(
+// CHECK-DAG: gpu.func @[[ODD_SLOPE]]_1(
 
 // What libraries have no call for is generated.
 // REMARK-DAG: matmul.mlir:[[#@LINE+2]]:{{[0-9]+}}: remark: a generated kernel, since no library has a call for dimensions that are not one matrix

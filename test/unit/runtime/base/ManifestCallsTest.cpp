@@ -81,7 +81,8 @@ TEST(ManifestCalls, RefuseProductsNoLibraryTakes) {
   EXPECT_EQ(said(R"("rowStride":5)", R"("rowStride":4)"), ": left has strides that no matrix of the library has");
   EXPECT_EQ(said(R"("rowStride":4,"columnStride":1)", R"("rowStride":1,"columnStride":3)"),
             ": result has strides that no matrix of the library has");
-  EXPECT_EQ(said(R"("batchStride":12)", R"("batchStride":0)"), ": result has products on top of each other");
+  for (const char *near : {R"("batchStride":0)", R"("batchStride":3)", R"("batchStride":4)", R"("batchStride":11)"})
+    EXPECT_EQ(said(R"("batchStride":12)", near), ": result has products on top of each other");
   EXPECT_EQ(said(R"("dtype":"bf16")", R"("dtype":"f16")"), " has elements of f16 and bf16 for a result of bf16");
   EXPECT_EQ(said(R"("dtype":"bf16")", R"("dtype":"i8")"), ": left has elements 'i8', possible are f32, f16, bf16");
   EXPECT_EQ(said("gelu_bias", "swish"), " has an unknown epilogue 'swish'");
