@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <unistd.h>
 
@@ -137,9 +138,11 @@ void Result::write() {
     path =
         "gpu-check-" + (device ? slug((*device)["values"].value("name", "unknown")) : std::string("unknown")) + ".json";
   }
-  std::string temporary = path + ".new";
-  std::ofstream(temporary) << document.dump(1) << "\n";
-  if (std::rename(temporary.c_str(), path.c_str()) != 0)
+  // What is no file (/dev/null) is written into; it must not become one.
+  bool isDevice = std::filesystem::exists(path) && !std::filesystem::is_regular_file(path);
+  std::string written = isDevice ? path : path + ".new";
+  std::ofstream(written) << document.dump(1) << "\n";
+  if (!isDevice && std::rename(written.c_str(), path.c_str()) != 0)
     std::fprintf(stderr, "cannot write %s\n", path.c_str());
 }
 
