@@ -11,10 +11,10 @@ namespace {
 
 int64_t ranks = 2, epochs = 3;
 
-double accuracy(SimpleCNN &model, const TensorDataset &data) {
+double accuracy(SimpleCNN &model, const TensorDataset &data, Device device) {
   NoGrad off;
   double right = 0;
-  for (auto [x, y] : DataLoader(data, {.batch_size = 128}))
+  for (auto [x, y] : DataLoader(data, {.batch_size = 128, .device = device}))
     right += (model(x).argmax(1) == y).to(f32).sum().item(); // of all ranks: everyone counts the whole batch
   return right / double(data.size());
 }
@@ -22,10 +22,12 @@ double accuracy(SimpleCNN &model, const TensorDataset &data) {
 void train() {
   distributed::init();
   int64_t rank = distributed::rank();
+  Device device = distributed::device(); // with --devices=cuda:1 this rank's GPU
 
   DigitsData digits = load_digits(DIGITS_DATA);
-  DataLoader loader(digits.train, {.batch_size = 64, .shuffle = true}); // 64 on all ranks together
+  DataLoader loader(digits.train, {.batch_size = 64, .shuffle = true, .device = device}); // 64 on all ranks together
   SimpleCNN model;
+  model.to(device);
   auto ddp = distributed::DataParallel(model);
   optim::SGD optimizer(ddp.parameters(), {.lr = 0.05, .momentum = 0.9});
 
@@ -41,7 +43,7 @@ void train() {
     double sum = 0;
     for (auto [x, y] : loader)
       sum += step(x, y).item() * double(x.size(0));
-    double right = accuracy(model, digits.test);
+    double right = accuracy(model, digits.test, device);
     if (rank == 0)
       std::printf("epoch %lld  loss %.6f  test accuracy %.4f\n", (long long)epoch, sum / double(digits.train.size()),
                   right);

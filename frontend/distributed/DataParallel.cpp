@@ -63,6 +63,13 @@ void startDataParallel(const nn::Module &model, Where where) {
   needValues("DataParallel() runs at once", where);
   record::cut(where);
   std::vector<std::pair<std::string, Tensor>> state = stateOf(model);
+  Device own = device(where);
+  for (const auto &[name, tensor] : state)
+    if (!(tensor.device() == own))
+      fail(ErrorKind::Device,
+           "DataParallel: " + name + " is on " + tensor.device().str() + ", this rank's device is " + own.str() +
+               "; move the model with .to(distributed::device()) before",
+           where);
   std::string description = describe(state, where);
   auto hash = static_cast<int64_t>(hashOf(description.data(), static_cast<int64_t>(description.size())));
   std::vector<Tensor> hashes = all_gather(tensor(std::vector<int64_t>{hash}, {1}), where);

@@ -88,6 +88,25 @@ TEST(DataParallel, SimulatedDevicesOfAProcessTrainAsOne) { expectTheCurveOfOneRa
 TEST(DataParallel, SimulatedDevicesOfAProcessTrainAsOneWithoutJit) { expectTheCurveOfOneRank(1, false, "sim:3"); }
 TEST(DataParallel, TwoRanksOfTwoSimulatedDevicesTrainAsOne) { expectTheCurveOfOneRank(2, true, "sim:2"); }
 
+TEST(DataParallel, RefusesModelsThatAreElsewhere) {
+  asRanks(
+      1,
+      [] {
+        Net model;
+        std::string message;
+        try {
+          distributed::DataParallel(model);
+        } catch (const Error &error) {
+          message = error.message();
+        }
+        EXPECT_EQ(message, "DataParallel: fc1.weight is on cpu, this rank's device is sim:0; move the model with "
+                           ".to(distributed::device()) before");
+        model.to(distributed::device());
+        distributed::DataParallel(model);
+      },
+      "sim:1");
+}
+
 // By the CUDA driver's code; ranks inherit the environment.
 TEST(DataParallel, GpusTrainAsOne) {
   setenv("DLC_GPU_LIBRARY", DLC_TEST_GPU_LIBRARY, 0);

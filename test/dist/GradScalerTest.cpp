@@ -63,6 +63,7 @@ std::string bytesOf(int64_t ranks, bool half) {
   TemporaryFolder folder;
   auto fileOf = [&](int64_t rank) { return folder.file("bytes" + std::to_string(rank)); };
   auto train = [&] {
+    manual_seed(0); // whatever ran before in this process
     Net model;
     distributed::DataParallel(model);
     optim::AdamW optimizer(model.parameters(), {.lr = 0.1});

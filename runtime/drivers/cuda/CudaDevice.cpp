@@ -236,13 +236,13 @@ Status CudaDevice::restart() {
   {
     std::lock_guard guard(peersLock);
     peers.clear();
-    ++restarts;
   }
   if (int result = api_.cuDevicePrimaryCtxReset(facts.device))
     return api_.status(result, "cuDevicePrimaryCtxReset").withContext(id().str());
   (void)api_.cuDevicePrimaryCtxRelease(facts.device);
   if (int result = api_.cuDevicePrimaryCtxRetain(&context, facts.device))
     return api_.status(result, "cuDevicePrimaryCtxRetain").withContext(id().str());
+  ++restarts; // others ask again for access to it
   return {};
 }
 
