@@ -18,6 +18,7 @@ std::string plannedText(const Manifest &manifest) {
     all += arena.bytes;
   }
   std::vector<std::pair<int64_t, std::string>> largest;
+  largest.reserve(classes.size());
   for (const auto &[name, bytes] : classes)
     largest.emplace_back(bytes, name);
   std::sort(largest.rbegin(), largest.rend());

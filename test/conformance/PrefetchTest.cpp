@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include <cstring>
+#include <algorithm>
 
 using testing::HasSubstr;
 
@@ -45,7 +45,7 @@ Status expectRows(Session &session, const Prefetch::Batch &batch, const Data &da
     return status;
   for (size_t i = 0; i < rows.size(); ++i) {
     const float *expected = data.numbers.data() + rows[i] * kCount;
-    if (labels[i] != 7 * rows[i] || std::memcmp(numbers.data() + int64_t(i) * kCount, expected, 4 * kCount) != 0)
+    if (labels[i] != 7 * rows[i] || !std::equal(expected, expected + kCount, numbers.data() + int64_t(i) * kCount))
       return {StatusCode::Internal, "row " + std::to_string(i) + " is not row " + std::to_string(rows[i])};
   }
   return {};
@@ -109,9 +109,9 @@ TEST_P(Conformance, BatchesOfMoreRowsThanBeforeHaveRoom) {
   std::unique_ptr<Session> session = sessionOn(GetParam());
   auto prefetch = Prefetch::create(*session, data.views()).take();
   for (size_t size : {1, 3, 20, 2, 0, 37}) {
-    std::vector<int64_t> rows;
+    std::vector<int64_t> rows(size);
     for (size_t i = 0; i < size; ++i)
-      rows.push_back(int64_t(i * 3) % kRows);
+      rows[i] = int64_t(i * 3) % kRows;
     prefetch->begin(rows);
     auto batch = prefetch->take();
     ASSERT_TRUE(done(batch.status()));

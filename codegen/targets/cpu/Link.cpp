@@ -136,7 +136,8 @@ Status dlc::codegen::linkArtifact(const LinkInput &input, const CpuTarget &targe
 
   // Beside the result, so that the rename stays within one file system; what is no file (/dev/null) is written into.
   bool isDevice = false;
-  (void)llvm::sys::fs::is_other(path, isDevice);
+  if (llvm::sys::fs::is_other(path, isDevice))
+    isDevice = false; // nothing is there yet
   llvm::SmallString<128> temporary;
   if (std::error_code error =
           llvm::sys::fs::createUniqueFile((isDevice ? workspace.path("image") : path) + ".%%%%%%%%", temporary))

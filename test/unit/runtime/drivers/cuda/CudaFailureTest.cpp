@@ -8,8 +8,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
 
 using namespace dlc;
@@ -85,7 +85,7 @@ Status work(Device &device) {
       .then([&] { return (*event)->query().status(); })
       .then([&] { return (*event)->synchronize(); })
       .then([&] { return (*other)->synchronize(); });
-  if (first.status.ok() && std::memcmp(between->get(), ones.data(), kBytes) != 0)
+  if (first.status.ok() && !std::equal(ones.begin(), ones.end(), reinterpret_cast<const float *>(between->get())))
     return {StatusCode::Internal, "wrong numbers"};
   return first.status;
 }
