@@ -18,6 +18,19 @@ constexpr int64_t kWorkspaceAlignment = 256;
 /// What a call does with one of its tensors.
 enum class Use { In, Out, Scratch };
 
+/// Where one of a call's tensors begins.
+struct Place {
+  const char *key;
+  int64_t operand, offset; ///< bytes
+  DType dtype;
+};
+
+/// The bytes [begin, end) of an operand that one of a call's tensors reaches.
+struct Span {
+  const char *key;
+  int64_t operand, begin, end;
+};
+
 /// Reads the parts of one call.
 class CallReader {
 public:
@@ -43,13 +56,14 @@ private:
   int64_t positive(const char *key);
   std::vector<int64_t> list(ObjectReader &from, const char *key, int64_t least);
   int64_t operandAt(ObjectReader &from, const char *key, Use use);
-  void checkReach(ObjectReader &from, int64_t operand, int64_t offset, DType dtype, const std::vector<int64_t> &extents,
+  void checkReach(ObjectReader &from, const Place &place, const std::vector<int64_t> &extents,
                   const std::vector<int64_t> &strides);
 
   std::string where;
   ObjectReader reader;
   const std::vector<KernelInfo::Operand> &operands;
   Status &fault;
+  std::vector<Span> spans;
 };
 
 template <size_t N>
@@ -106,22 +120,26 @@ int64_t CallReader::operandAt(ObjectReader &from, const char *key, Use use) {
   return index;
 }
 
-void CallReader::checkReach(ObjectReader &from, int64_t operand, int64_t offset, DType dtype,
-                            const std::vector<int64_t> &extents, const std::vector<int64_t> &strides) {
-  if (operand < 0)
+void CallReader::checkReach(ObjectReader &from, const Place &place, const std::vector<int64_t> &extents,
+                            const std::vector<int64_t> &strides) {
+  if (place.operand < 0)
     return;
-  if (offset % byteSize(dtype) != 0)
-    return from.fail("begins at byte " + std::to_string(offset) + ", which is not a multiple of its element's size");
-  int64_t bytes = operands[size_t(operand)].bytes, last = 0, end = 0;
+  int64_t element = byteSize(place.dtype);
+  if (place.offset % element != 0)
+    return from.fail("begins at byte " + std::to_string(place.offset) +
+                     ", which is not a multiple of its element's size");
+  int64_t bytes = operands[size_t(place.operand)].bytes, last = 0, end = 0;
   bool overflow = false;
   for (size_t i = 0; i < extents.size(); ++i) {
     int64_t step = 0;
     overflow |= __builtin_mul_overflow(extents[i] - 1, strides[i], &step) || __builtin_add_overflow(last, step, &last);
   }
-  overflow |= __builtin_add_overflow(last, 1, &last) || __builtin_mul_overflow(last, byteSize(dtype), &end) ||
-              __builtin_add_overflow(end, offset, &end);
+  overflow |= __builtin_add_overflow(last, 1, &last) || __builtin_mul_overflow(last, element, &end) ||
+              __builtin_add_overflow(end, place.offset, &end);
   if (overflow || end > bytes)
-    from.fail("ends behind operand " + std::to_string(operand) + ", which has " + std::to_string(bytes) + " bytes");
+    return from.fail("ends behind operand " + std::to_string(place.operand) + ", which has " + std::to_string(bytes) +
+                     " bytes");
+  spans.push_back({place.key, place.operand, place.offset, end});
 }
 
 MatMulCall::Matrix CallReader::matrix(const char *key, Use use, int64_t batch, int64_t rows, int64_t columns) {
@@ -142,7 +160,7 @@ MatMulCall::Matrix CallReader::matrix(const char *key, Use use, int64_t batch, i
                   (matrix.batchStride - columns) / std::max(matrix.rowStride, int64_t(1)) < rows - 1;
   if (use == Use::Out && batch > 1 && overlaps)
     from.fail("has products on top of each other");
-  checkReach(from, matrix.operand, matrix.offset, matrix.dtype, {batch, rows, columns},
+  checkReach(from, {key, matrix.operand, matrix.offset, matrix.dtype}, {batch, rows, columns},
              {matrix.batchStride, matrix.rowStride, matrix.columnStride});
   return matrix;
 }
@@ -152,9 +170,9 @@ void CallReader::checkEpilogue(const MatMulCall &call) {
   if (hasBias(call.epilogue) != (call.bias >= 0) || (call.epilogue == Epilogue::GeluGrad) != (call.aux >= 0))
     return reader.fail("has operands that its epilogue '" + std::string(name(call.epilogue)) + "' does not have");
   if (call.bias >= 0)
-    checkReach(reader, call.bias, 0, call.result.dtype, {call.columns}, {1});
+    checkReach(reader, {"bias", call.bias, 0, call.result.dtype}, {call.columns}, {1});
   if (call.aux >= 0)
-    checkReach(reader, call.aux, 0, call.result.dtype, {call.batch, call.rows, call.columns},
+    checkReach(reader, {"aux", call.aux, 0, call.result.dtype}, {call.batch, call.rows, call.columns},
                {call.result.batchStride, call.result.rowStride, call.result.columnStride});
 }
 
@@ -189,7 +207,7 @@ ConvCall::Tensor CallReader::tensor(const char *key, Use use, DType dtype) {
     from.fail("has " + std::to_string(tensor.extents.size()) + " extents and " + std::to_string(tensor.strides.size()) +
               " strides, possible are 3 to 5");
   else
-    checkReach(from, tensor.operand, tensor.offset, dtype, tensor.extents, tensor.strides);
+    checkReach(from, {key, tensor.operand, tensor.offset, dtype}, tensor.extents, tensor.strides);
   return tensor;
 }
 
@@ -241,15 +259,10 @@ void CallReader::checkScratch(const LibraryCall &call) {
   if (call.workspaceOffset % kWorkspaceAlignment != 0 || call.workspaceOffset + call.workspaceBytes > bytes)
     return reader.fail("has a workspace of " + std::to_string(call.workspaceBytes) + " bytes from byte " +
                        std::to_string(call.workspaceOffset) + " of an operand of " + std::to_string(bytes));
-  auto *product = std::get_if<MatMulCall>(&call.what);
-  if (!product || product->result.operand != call.workspace)
-    return;
-  const MatMulCall::Matrix &result = product->result;
-  int64_t end = result.offset + ((product->batch - 1) * result.batchStride + (product->rows - 1) * result.rowStride +
-                                 product->columns) *
-                                    byteSize(result.dtype);
-  if (result.offset < call.workspaceOffset + call.workspaceBytes && call.workspaceOffset < end)
-    reader.fail("has its result in its workspace");
+  for (const Span &span : spans)
+    if (span.operand == call.workspace && span.begin < call.workspaceOffset + call.workspaceBytes &&
+        call.workspaceOffset < span.end)
+      reader.fail(std::string("has its ") + span.key + " in its workspace");
 }
 
 LibraryCall CallReader::call() {

@@ -73,6 +73,45 @@ TEST(ManifestCalls, RefuseProductsThatReachTooFar) {
   EXPECT_EQ(said(R"("operand":3,"offset":0)", R"("operand":4,"offset":212)"), " has its result in its workspace");
 }
 
+// The workspace is bytes [256, 1024) of operand 4; what ends before it may lie in its operand.
+TEST(ManifestCalls, RefuseTensorsInTheWorkspace) {
+  auto said = [](const std::string &from, const std::string &to) { return message("k0", from, to); };
+  EXPECT_EQ(said(R"("operand":0,"offset":0)", R"("operand":4,"offset":198)"), " has its left in its workspace");
+  EXPECT_EQ(said(R"("operand":1,"offset":0)", R"("operand":4,"offset":944)"), " has its right in its workspace");
+  EXPECT_EQ(said(R"("bias":2,"tf32":false,"workspace":4,"workspaceOffset":256)",
+                 R"("bias":4,"tf32":false,"workspace":4,"workspaceOffset":0)"),
+            " has its bias in its workspace");
+  EXPECT_EQ(said(R"("gelu_bias","bias":2,"tf32":false,"workspace":4,"workspaceOffset":256)",
+                 R"("gelu_grad","aux":4,"tf32":false,"workspace":4,"workspaceOffset":0)"),
+            " has its aux in its workspace");
+  std::string text = kText, from = R"("operand":0,"offset":0)";
+  text.replace(text.find(from), from.size(), R"("operand":4,"offset":196)");
+  EXPECT_TRUE(Manifest::parse(text).ok()) << Manifest::parse(text).status().message();
+}
+
+TEST(ManifestCalls, RefuseConvolutionsInTheWorkspace) {
+  // k1 with a workspace of its bytes [0, 256) in an operand of 2048 bytes, and one tensor at `offset` there.
+  auto said = [&](const std::string &from, int64_t offset) {
+    std::string text = kText;
+    auto replace = [&](const std::string &what, const std::string &to) {
+      size_t at = text.find(what, text.find(R"("name":"k1")"));
+      ASSERT_NE(at, std::string::npos) << what;
+      text.replace(at, what.size(), to);
+    };
+    replace(R"({"bytes":432,"access":"read"}])",
+            R"({"bytes":432,"access":"read"},{"bytes":2048,"access":"workspace"}])");
+    replace(R"("tf32":true)", R"("tf32":true,"workspace":3,"workspaceOffset":0,"workspaceBytes":256)");
+    replace(from + R"(,"offset":0)", R"("operand":3,"offset":)" + std::to_string(offset));
+    return std::string(Manifest::parse(text).status().message());
+  };
+  const std::string prefix = "manifest: the call of kernel 'k1' has its ";
+  EXPECT_EQ(said(R"("operand":0)", 252), prefix + "input in its workspace");
+  EXPECT_EQ(said(R"("operand":1)", 252), prefix + "weight in its workspace");
+  EXPECT_EQ(said(R"("operand":2)", 0), prefix + "output in its workspace");
+  for (const char *tensor : {R"("operand":0)", R"("operand":1)", R"("operand":2)"})
+    EXPECT_EQ(said(tensor, 256), "");
+}
+
 TEST(ManifestCalls, RefuseProductsNoLibraryTakes) {
   auto said = [](const std::string &from, const std::string &to) { return message("k0", from, to); };
   EXPECT_EQ(said("cublaslt", "cublas"), " names an unknown library 'cublas'");
