@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -134,6 +135,39 @@ TEST_F(Nvml, ALostDeviceLeavesTheOthers) {
   EXPECT_EQ(uses[0].failure, "nvmlDeviceGetHandleByIndex_v2: GPU is lost");
   EXPECT_EQ(uses[0].busy, std::nullopt);
   EXPECT_EQ(uses[1].busy, 50.0);
+}
+
+// Either there is no probe and one sentence, or one device lacks an answer and says so; the next time all is well.
+TEST_F(Nvml, EachEntryPointFailsOnce) {
+  // What a device is called, and how the end went, nobody is told.
+  const std::vector<std::string> silent = {"nvmlShutdown", "nvmlErrorString", "nvmlDeviceGetName",
+                                           "nvmlDeviceGetPciInfo_v3"};
+  for (const std::string name : {
+#define DLC_NVML_NAME(result, name, parameters) #name,
+           DLC_NVML_ENTRY_POINTS(DLC_NVML_NAME)
+#undef DLC_NVML_NAME
+       }) {
+    SCOPED_TRACE(name);
+    set("DLCFAKE_FAIL", name + ":1");
+    std::string told;
+    StatusOr<std::unique_ptr<UseProbe>> probe = nvml::watch();
+    std::vector<DeviceUse> uses;
+    if (probe.ok())
+      uses = (*probe)->sample().take();
+    else
+      told = probe.status().message();
+    for (const DeviceUse &use : uses)
+      told += use.failure;
+    bool expected = std::find(silent.begin(), silent.end(), name) == silent.end();
+    EXPECT_EQ(told, expected ? name + ": GPU is lost" : "");
+    set("DLCFAKE_FAIL", "");
+    std::vector<DeviceUse> again = sample();
+    ASSERT_EQ(again.size(), 2u);
+    for (const DeviceUse &use : again) {
+      EXPECT_EQ(use.failure, "");
+      EXPECT_TRUE(use.busy && use.memoryUsed && use.watts && use.celsius);
+    }
+  }
 }
 
 TEST_F(Nvml, SaysWhyThereIsNone) {
