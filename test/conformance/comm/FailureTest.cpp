@@ -215,12 +215,15 @@ TEST_P(Engine, CreatingAndDestroyingLeavesNothing) {
 
 // Destroyed while it runs: the caller gets its memory back, the others learn of it.
 TEST_P(Engine, DestroyingAbortsWhatRuns) {
-  Flag over;
+  Flag begun, over;
   runRanks(2, [&](int rank, runtime::Store &store) {
     std::unique_ptr<Communicator> end = create(GetParam(), store, rank, 2).take();
     EXPECT_TRUE(done(finish(end->barrier(op(0)))));
-    if (rank == 1)
+    if (rank == 1) {
+      begun.set();
       return over.await();
+    }
+    begun.await(); // else the news could be here before the other's barrier is over
     std::vector<float> values(1000);
     WorkPtr work = end->allReduce(op(1), elements(values), Reduce::Sum).take();
     end.reset();
