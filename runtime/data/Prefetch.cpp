@@ -83,6 +83,7 @@ void Prefetch::Line::stop() {
   }
   changed.notify_all();
   thread.join();
+  std::lock_guard guard(lock); // batches may be released meanwhile
   for (const std::shared_ptr<Order> &order : orders)
     if (order->slot)
       free.push_back(std::move(order->slot));
